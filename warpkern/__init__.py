@@ -1,0 +1,58 @@
+"""Kernel methods whose geometry is bent by unlabelled data.
+
+The names below are imported on first use, so that ``import warpkern`` stays quick.
+
+Examples
+--------
+>>> import warpkern as wk
+>>> X, y = wk.datasets.make_two_moons(200, n_labeled=2, random_state=0)
+>>> model = wk.WarpClassifier(random_state=0).fit(X, y)      # y == -1: label unknown
+>>> model.predict(X).shape
+(200,)
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+_ATTRIBUTES = {
+    "WarpClassifier": "warpkern.estimators",
+    "WarpRegressor": "warpkern.estimators",
+    "WarpedFeatures": "warpkern.estimators",
+}
+_SUBPACKAGES = (
+    "array",
+    "contracts",
+    "datasets",
+    "estimators",
+    "exceptions",
+    "features",
+    "graphs",
+    "heads",
+    "kernels",
+    "operators",
+    "plotting",
+    "registry",
+    "testing",
+    "warp",
+)
+
+__all__ = [*_ATTRIBUTES, *_SUBPACKAGES, "__version__"]
+
+if TYPE_CHECKING:
+    from warpkern.estimators import WarpClassifier, WarpedFeatures, WarpRegressor
+
+
+def __getattr__(name: str) -> Any:
+    if name in _ATTRIBUTES:
+        return getattr(import_module(_ATTRIBUTES[name]), name)
+    if name in _SUBPACKAGES:
+        return import_module(f"warpkern.{name}")
+    raise AttributeError(f"module 'warpkern' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,58 @@
+"""The only place that knows array libraries by name.
+
+Everything else in warpkern is written against the Array API standard: it asks
+`namespace` for ``xp`` and calls ``xp.cos``, ``xp.take``, ``xp.linalg.solve``. What
+the standard lacks (checked Cholesky, triangular solve, sparse times dense, top-k,
+a partial eigendecomposition, travel between host and device) is here, one function each,
+served by one small adapter file per library. The adapters define the same
+names in the same order, so that two of them can be read side by side.
+
+Allowed: importing an array library, inside its own adapter.
+Forbidden: an array moved to another device or library without being asked to.
+"""
+
+from ._backend import Backend, backend_of, device_of, is_host, map_arrays, namespace, place
+from ._blocks import row_blocks
+from ._host import host, host_generator
+from ._operations import (
+    CSR,
+    cholesky,
+    csr_matmul,
+    eigh_smallest,
+    solve_triangular,
+    to_host,
+    topk,
+)
+from ._precision import accumulation_dtype, default_float, index_dtype
+from ._support import FUNCTIONS, LIBRARIES, Library, library, support_table
+from ._typing import Array, Namespace
+
+__all__ = [
+    "Array",
+    "Backend",
+    "CSR",
+    "FUNCTIONS",
+    "LIBRARIES",
+    "Library",
+    "Namespace",
+    "accumulation_dtype",
+    "backend_of",
+    "cholesky",
+    "csr_matmul",
+    "default_float",
+    "device_of",
+    "eigh_smallest",
+    "host",
+    "host_generator",
+    "index_dtype",
+    "is_host",
+    "library",
+    "map_arrays",
+    "namespace",
+    "place",
+    "row_blocks",
+    "solve_triangular",
+    "support_table",
+    "to_host",
+    "topk",
+]

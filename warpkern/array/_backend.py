@@ -1,0 +1,168 @@
+"""Where arrays live: the library and the device, read off the input."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from dataclasses import dataclass, fields, is_dataclass
+from importlib import import_module
+from types import ModuleType
+from typing import Any
+
+import array_api_compat
+
+from ..exceptions import BackendError
+from ._host import host
+from ._support import LIBRARIES, library
+from ._typing import Array, Namespace
+
+__all__ = ["Backend", "adapter_of", "backend_of", "device_of", "is_host", "map_arrays", "namespace", "place"]
+
+
+def namespace(*arrays: Array) -> Namespace:
+    """Return the one Array API namespace that all of `arrays` belong to.
+
+    None and Python scalars are passed over.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> namespace(np.ones(2)).__name__
+    'array_api_compat.numpy'
+    """
+    try:
+        return array_api_compat.array_namespace(*arrays)
+    except TypeError as error:
+        kinds = sorted({f"{type(a).__module__}.{type(a).__name__}" for a in arrays})
+        raise BackendError(
+            f"Expected arrays of one Array API library. Got {', '.join(kinds)} instead."
+        ) from error
+
+
+def device_of(x: Array) -> Any:
+    """Return the device object of `x`, fit for the ``device=`` of its own library."""
+    return array_api_compat.device(x)
+
+
+def is_array(x: object) -> bool:
+    """Whether `x` is an array of some Array API library (NumPy scalars are not)."""
+    return bool(array_api_compat.is_array_api_obj(x))
+
+
+def is_host(x: object) -> bool:
+    """Whether `x` is a NumPy array."""
+    return bool(array_api_compat.is_numpy_array(x))
+
+
+def _library_name(xp: Namespace) -> str:
+    module = xp.__name__.removeprefix("array_api_compat.")
+    return str(module.split(".")[0])
+
+
+def adapter_of(x: Array) -> ModuleType:
+    """Return the adapter module that serves the library of `x`."""
+    return import_module(library(_library_name(namespace(x))).adapter)
+
+
+@dataclass(frozen=True)
+class Backend:
+    """An array library and one of its devices.
+
+    Both are kept by name, so that a backend can be compared and pickled.
+
+    Examples
+    --------
+    >>> Backend.named("numpy")
+    Backend(name='numpy', device='cpu')
+    """
+
+    name: str
+    device: str
+
+    @classmethod
+    def named(cls, name: str, device: Any = None) -> Backend:
+        """Return the backend called `name`, on `device` or on its default device."""
+        probe = cls(name, "" if device is None else str(device))
+        try:
+            xp = probe.xp
+        except ImportError as error:
+            known = ", ".join(entry.name for entry in LIBRARIES[:-1])
+            raise BackendError(
+                f"The array library {name!r} cannot be imported ({error}). "
+                f"Choose one of {known}, or the module of an installed Array API library."
+            ) from error
+        if device is None:
+            return backend_of(xp.empty(0))
+        if not isinstance(device, str):
+            return backend_of(xp.empty(0, device=device))
+        return backend_of(xp.empty(0, device=probe.adapter.as_device(device, xp)))
+
+    @property
+    def xp(self) -> Namespace:
+        """The namespace of the library."""
+        return import_module(library(self.name).namespace or self.name)
+
+    @property
+    def adapter(self) -> ModuleType:
+        """The adapter module of the library."""
+        return import_module(library(self.name).adapter)
+
+    @property
+    def is_host(self) -> bool:
+        """Whether this is NumPy."""
+        return self.name == "numpy"
+
+    def asarray(self, x: Array) -> Array:
+        """Return `x`, of any library, as an array here. An explicit transfer, by way of the host."""
+        if is_array(x) and backend_of(x) == self:
+            return x
+        values = adapter_of(x).to_host(x) if is_array(x) else x
+        xp = self.xp
+        return self.adapter.from_host(values, self.adapter.as_device(self.device, xp), xp)
+
+    def __str__(self) -> str:
+        return f"{self.name} on {self.device}"
+
+
+def backend_of(x: Array) -> Backend:
+    """Return the library and device of `x`."""
+    return Backend(_library_name(namespace(x)), adapter_of(x).device_name(x))
+
+
+def place(values: Array, like: Array, dtype: Any) -> Array:
+    """Return `values`, on the host, as an array of type `dtype` beside `like`.
+
+    The type is changed on the host: a device need not have the type of `values`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> place([1.0, 2.0], like=np.ones(1, dtype=np.float32), dtype=np.float32)
+    array([1., 2.], dtype=float32)
+    """
+    xp = namespace(like)
+    names = ("float32", "int32", "float64", "int64", "bool")
+    name = next(n for n in names if xp.isdtype(dtype, getattr(xp, n)))
+    return backend_of(like).asarray(host.asarray(values, dtype=getattr(host, name)))
+
+
+def map_arrays(tree: Any, function: Callable[[Array], Array]) -> Any:
+    """Return a copy of `tree` with `function` applied to every array in it.
+
+    Lists, tuples, dicts, dataclasses and objects with scikit-learn's
+    ``get_params`` are followed; anything else is kept as it is.
+    """
+    if is_array(tree):
+        return function(tree)
+    if isinstance(tree, list | tuple):
+        return type(tree)(map_arrays(item, function) for item in tree)
+    if isinstance(tree, dict):
+        return {key: map_arrays(value, function) for key, value in tree.items()}
+    if is_dataclass(tree) and not isinstance(tree, type):
+        values = {f.name: map_arrays(getattr(tree, f.name), function) for f in fields(tree)}
+        return type(tree)(**values)
+    if hasattr(tree, "get_params") and not isinstance(tree, type):
+        moved = copy.copy(tree)
+        moved.__dict__.update(map_arrays(vars(tree), function))
+        return moved
+    return tree

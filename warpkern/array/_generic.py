@@ -1,0 +1,87 @@
+"""Any library: composed from the bare Array API standard."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import array_api_extra as xpx
+
+from ..exceptions import BackendError, NotPositiveDefiniteError
+from ._backend import namespace
+from ._typing import Array, Namespace
+
+
+def device_name(x: Array) -> str:
+    return _short_name(x.device)
+
+
+def as_device(name: str, xp: Namespace) -> Any:
+    devices = {_short_name(d): d for d in xp.__array_namespace_info__().devices()}
+    if name not in devices:
+        raise BackendError(
+            f"{xp.__name__} has no device {name!r}. Choose one of {', '.join(devices)}."
+        )
+    return devices[name]
+
+
+def to_host(x: Array) -> Array:
+    import numpy as np
+
+    xp = namespace(x)
+    host_device = xp.__array_namespace_info__().default_device()
+    return np.asarray(xp.asarray(x, device=host_device))
+
+
+def from_host(x: Array, device: Any, xp: Namespace) -> Array:
+    return xp.asarray(x, device=device)
+
+
+def cholesky(a: Array) -> Array:
+    xp = namespace(a)
+    try:
+        r = xp.linalg.cholesky(a)
+    except Exception as error:  # the standard does not say which exception
+        raise NotPositiveDefiniteError(f"Cholesky of a {a.shape} matrix failed.") from error
+    if not bool(xp.all(xp.isfinite(r))):
+        raise NotPositiveDefiniteError(f"Cholesky of a {a.shape} matrix failed.")
+    return r
+
+
+def solve_triangular(r: Array, b: Array, transpose: bool) -> Array:
+    return namespace(r).linalg.solve(r.T if transpose else r, b)
+
+
+def eigh_smallest(a: Array, k: int) -> tuple[Array, Array]:
+    values, vectors = namespace(a).linalg.eigh(a)
+    return values[:k], vectors[:, :k]
+
+
+def csr_matmul(
+    indptr: Array, indices: Array, data: Array, shape: tuple[int, int], v: Array
+) -> Array:
+    # Jagged diagonals: with rows in order of falling degree, the j-th entries of
+    # all rows that have one form a dense leading block. No scatter-add is needed,
+    # which the standard lacks, and the work is exactly nnz rows of v.
+    xp = namespace(v)
+    degree = indptr[1:] - indptr[:-1]
+    order = xp.argsort(degree, descending=True, stable=True)
+    start = xp.take(indptr[:-1], order)
+    result = xp.zeros((shape[0], v.shape[1]), dtype=v.dtype, device=v.device)
+    for j in range(int(xp.max(degree)) if shape[0] else 0):
+        n_rows = int(xp.count_nonzero(degree > j))
+        entry = start[:n_rows] + j
+        rows_of_v = xp.take(v, xp.take(indices, entry), axis=0)
+        result = xpx.at(result)[:n_rows, :].add(xp.take(data, entry)[:, None] * rows_of_v)
+    return xp.take(result, xp.argsort(order), axis=0)
+
+
+def topk(a: Array, k: int) -> tuple[Array, Array]:
+    xp = namespace(a)
+    columns = xp.argsort(a, axis=1, stable=True)[:, :k]
+    return xp.take_along_axis(a, columns, axis=1), columns
+
+
+def _short_name(device: Any) -> str:
+    # A device need not print nicely: array_api_strict.Device('device1') is "device1" to a user.
+    text = str(device)
+    return text.split("'")[1] if text.count("'") == 2 else text

@@ -1,0 +1,43 @@
+"""The host's own namespace, and the one source of random numbers.
+
+All draws come from a NumPy generator on the host, whatever library then
+computes with them: one seed gives one model on every backend.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from array_api_compat import numpy as host
+
+from ..exceptions import InvalidParameterError
+
+__all__ = ["host", "host_generator"]
+
+
+def host_generator(random_state: Any = None) -> np.random.Generator:
+    """Return a NumPy `Generator` for `random_state`.
+
+    Parameters
+    ----------
+    random_state : None, int, Generator or RandomState
+        None draws fresh entropy; an integer always gives the same stream; a
+        `Generator` is used as it is; a legacy `RandomState` seeds a new one.
+
+    Examples
+    --------
+    >>> bool(host_generator(3).normal() == host_generator(3).normal())
+    True
+    """
+    if isinstance(random_state, np.random.Generator):
+        return random_state
+    if isinstance(random_state, np.random.RandomState):
+        return np.random.default_rng(random_state.randint(2**31 - 1))
+    try:
+        return np.random.default_rng(random_state)
+    except (TypeError, ValueError) as error:
+        raise InvalidParameterError(
+            "The 'random_state' parameter must be None, a non-negative integer, a NumPy "
+            f"Generator or a RandomState. Got {random_state!r} instead."
+        ) from error

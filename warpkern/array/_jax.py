@@ -1,0 +1,68 @@
+"""JAX."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.experimental import sparse
+from jax.scipy import linalg
+
+from ..exceptions import BackendError, NotPositiveDefiniteError
+from . import _generic
+from ._typing import Array, Namespace
+
+
+def device_name(x: Array) -> str:
+    (device,) = x.devices()
+    return f"{device.platform}:{device.id}"
+
+
+def as_device(name: str, xp: Namespace) -> Any:  # noqa: ARG001 - one library
+    platform, _, number = name.partition(":")
+    try:
+        return jax.devices(platform)[int(number or 0)]
+    except (RuntimeError, IndexError, ValueError) as error:
+        known = ", ".join(f"{d.platform}:{d.id}" for d in jax.devices())
+        raise BackendError(f"jax has no device {name!r}. Choose one of {known}.") from error
+
+
+def to_host(x: Array) -> Array:
+    return np.asarray(x)
+
+
+def from_host(x: Array, device: Any, xp: Namespace) -> Array:  # noqa: ARG001 - one library
+    x = np.asarray(x)
+    if x.dtype == np.float64 and not jax.config.jax_enable_x64:
+        raise BackendError(
+            "JAX would cut float64 down to float32. Call jax.config.update('jax_enable_x64', "
+            "True) first, or pass float32 data."
+        )
+    return jax.device_put(x, device)
+
+
+def cholesky(a: Array) -> Array:
+    r = linalg.cholesky(a, lower=True)
+    if not bool(jnp.all(jnp.isfinite(r))):
+        raise NotPositiveDefiniteError(f"Cholesky of a {a.shape} matrix failed.")
+    return r
+
+
+def solve_triangular(r: Array, b: Array, transpose: bool) -> Array:
+    return linalg.solve_triangular(r, b, lower=True, trans=int(transpose))
+
+
+eigh_smallest = _generic.eigh_smallest
+
+
+def csr_matmul(
+    indptr: Array, indices: Array, data: Array, shape: tuple[int, int], v: Array
+) -> Array:
+    return sparse.BCSR((data, indices, indptr), shape=shape) @ v
+
+
+def topk(a: Array, k: int) -> tuple[Array, Array]:
+    values, columns = jax.lax.top_k(-a, k)
+    return -values, columns

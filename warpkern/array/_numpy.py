@@ -1,0 +1,65 @@
+"""NumPy, with SciPy for what NumPy lacks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..exceptions import BackendError, NotPositiveDefiniteError
+from ._typing import Array, Namespace
+
+
+def device_name(x: Array) -> str:  # noqa: ARG001 - there is only one
+    return "cpu"
+
+
+def as_device(name: str, xp: Namespace) -> Any:  # noqa: ARG001 - there is only one library
+    if name != "cpu":
+        raise BackendError(f"numpy has no device {name!r}. Choose 'cpu'.")
+    return "cpu"
+
+
+def to_host(x: Array) -> Array:
+    return x
+
+
+def from_host(x: Array, device: Any, xp: Namespace) -> Array:  # noqa: ARG001
+    return np.asarray(x)
+
+
+def cholesky(a: Array) -> Array:
+    from scipy.linalg import LinAlgError, cholesky
+
+    try:
+        return cholesky(a, lower=True, check_finite=False)
+    except LinAlgError as error:
+        raise NotPositiveDefiniteError(f"Cholesky of a {a.shape} matrix failed.") from error
+
+
+def solve_triangular(r: Array, b: Array, transpose: bool) -> Array:
+    from scipy.linalg import solve_triangular
+
+    return solve_triangular(r, b, lower=True, trans=int(transpose), check_finite=False)
+
+
+def eigh_smallest(a: Array, k: int) -> tuple[Array, Array]:
+    from scipy.linalg import eigh
+
+    values, vectors = eigh(a, lower=True, subset_by_index=(0, k - 1), check_finite=False)
+    return values, vectors
+
+
+def csr_matmul(
+    indptr: Array, indices: Array, data: Array, shape: tuple[int, int], v: Array
+) -> Array:
+    from scipy.sparse import csr_array
+
+    return csr_array((data, indices, indptr), shape=shape) @ v
+
+
+def topk(a: Array, k: int) -> tuple[Array, Array]:
+    columns = np.argpartition(a, k - 1, axis=1)[:, :k]
+    values = np.take_along_axis(a, columns, axis=1)
+    order = np.argsort(values, axis=1, kind="stable")
+    return np.take_along_axis(values, order, axis=1), np.take_along_axis(columns, order, axis=1)

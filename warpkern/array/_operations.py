@@ -1,0 +1,112 @@
+"""What the Array API standard lacks, as one function each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ._backend import adapter_of
+from ._typing import Array
+
+__all__ = [
+    "CSR",
+    "cholesky",
+    "csr_matmul",
+    "eigh_smallest",
+    "solve_triangular",
+    "to_host",
+    "topk",
+]
+
+
+@dataclass(frozen=True)
+class CSR:
+    """A sparse matrix in compressed rows, as three arrays of any one library.
+
+    Attributes
+    ----------
+    indptr : (n + 1,) integers
+    indices : (nnz,) integers, sorted within each row
+    data : (nnz,) reals
+    shape : (int, int)
+    """
+
+    indptr: Array
+    indices: Array
+    data: Array
+    shape: tuple[int, int]
+
+
+def to_host(x: Array) -> Array:
+    """Return `x` as a NumPy array: an explicit transfer, for whatever device it is on."""
+    return adapter_of(x).to_host(x)
+
+
+def cholesky(a: Array) -> Array:
+    """Return lower-triangular R with R R^T = `a` for symmetric positive definite `a`.
+
+    Raises
+    ------
+    NotPositiveDefiniteError
+        On every library, also on those that would answer with NaN.
+
+    Notes
+    -----
+    Cost d^3 / 3.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> cholesky(np.asarray([[4.0, 2.0], [2.0, 2.0]]))
+    array([[2., 0.],
+           [1., 1.]])
+    """
+    return adapter_of(a).cholesky(a)
+
+
+def solve_triangular(r: Array, b: Array, *, transpose: bool = False) -> Array:
+    """Return R^-1 B, or R^-T B with `transpose`, for lower-triangular R (d, d) and B (d, k).
+
+    Notes
+    -----
+    Cost d^2 k (on the bare standard, which has no triangular solve, d^3).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> solve_triangular(np.asarray([[2.0, 0.0], [1.0, 1.0]]), np.asarray([[2.0], [3.0]]))
+    array([[1.],
+           [2.]])
+    """
+    return adapter_of(r).solve_triangular(r, b, transpose)
+
+
+def eigh_smallest(a: Array, k: int) -> tuple[Array, Array]:
+    """Return the `k` smallest eigenvalues (k,), ascending, and eigenvectors (d, k) of symmetric `a`.
+
+    Notes
+    -----
+    Cost O(d^3).
+    """
+    return adapter_of(a).eigh_smallest(a, k)
+
+
+def csr_matmul(a: CSR, v: Array) -> Array:
+    """Return A V for sparse A (n, m) and dense V (m, k).
+
+    Notes
+    -----
+    Cost nnz k.
+    """
+    return adapter_of(v).csr_matmul(a.indptr, a.indices, a.data, a.shape, v)
+
+
+def topk(a: Array, k: int) -> tuple[Array, Array]:
+    """Return the `k` smallest values of each row of `a`, ascending, and their columns.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> topk(np.asarray([[3.0, 1.0, 2.0]]), 2)
+    (array([[1., 2.]]), array([[1, 2]]))
+    """
+    return adapter_of(a).topk(a, k)

@@ -1,0 +1,63 @@
+"""PyTorch."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import torch
+
+from ..exceptions import BackendError, NotPositiveDefiniteError
+from . import _generic
+from ._typing import Array, Namespace
+
+
+def device_name(x: Array) -> str:
+    return str(x.device)
+
+
+def as_device(name: str, xp: Namespace) -> Any:  # noqa: ARG001 - one library
+    try:
+        return torch.device(name)
+    except RuntimeError as error:
+        raise BackendError(
+            f"torch has no device {name!r}. Choose a name such as 'cpu', 'cuda:0' or 'mps'."
+        ) from error
+
+
+def to_host(x: Array) -> Array:
+    return x.detach().cpu().numpy()
+
+
+def from_host(x: Array, device: Any, xp: Namespace) -> Array:  # noqa: ARG001 - one library
+    # A copy: a tensor that shares memory with a read-only NumPy array is undefined behaviour.
+    return torch.tensor(np.ascontiguousarray(x), device=device)
+
+
+def cholesky(a: Array) -> Array:
+    r, info = torch.linalg.cholesky_ex(a)
+    if int(info):
+        raise NotPositiveDefiniteError(f"Cholesky of a {tuple(a.shape)} matrix failed.")
+    return r
+
+
+def solve_triangular(r: Array, b: Array, transpose: bool) -> Array:
+    return torch.linalg.solve_triangular(r.T if transpose else r, b, upper=transpose)
+
+
+eigh_smallest = _generic.eigh_smallest
+
+
+def csr_matmul(
+    indptr: Array, indices: Array, data: Array, shape: tuple[int, int], v: Array
+) -> Array:
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Sparse CSR tensor support is in beta")
+        a = torch.sparse_csr_tensor(indptr, indices, data, size=shape, check_invariants=False)
+    return a @ v
+
+
+def topk(a: Array, k: int) -> tuple[Array, Array]:
+    values, columns = torch.topk(a, k, dim=1, largest=False, sorted=True)
+    return values, columns

@@ -1,0 +1,145 @@
+"""What the stages promise each other.
+
+    X ──> feature map ──> Phi blocks ─┐
+     └──> graph builder ──> Graph ──> operator M ──> warp ──> warped features ──> head
+
+Each stage is one class that holds parameters in the manner of scikit-learn:
+``__init__`` only stores, learnt state ends in an underscore. A stage knows its
+neighbour only through the protocols of this module, so that any of them can
+be replaced by a plugin. ``warpkern.testing`` checks a class against its protocol.
+
+Arrays are of any Array API library. Everything a stage returns follows its
+input in library, device and precision.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Protocol, Self, runtime_checkable
+
+from .array import CSR, Array, to_host
+
+__all__ = ["FeatureMap", "Graph", "GraphBuilder", "Head", "Operator", "PSDOperator"]
+
+
+@dataclass(frozen=True)
+class Graph:
+    """A weighted undirected graph: symmetric W >= 0 without self-loops, in CSR form.
+
+    Attributes
+    ----------
+    indptr : (N + 1,) integers
+    indices : (nnz,) integers, sorted within each row
+    weights : (nnz,) reals
+        Row i holds W_ij at the columns ``indices[indptr[i]:indptr[i + 1]]``.
+        A node without edges is allowed.
+    description : str
+        How the graph was made.
+    """
+
+    indptr: Array
+    indices: Array
+    weights: Array
+    description: str = ""
+
+    @property
+    def n_nodes(self) -> int:
+        """Number of nodes N."""
+        return int(self.indptr.shape[0]) - 1
+
+    @property
+    def n_edges(self) -> int:
+        """Number of undirected edges."""
+        return int(self.indices.shape[0]) // 2
+
+    @property
+    def affinity(self) -> CSR:
+        """The matrix W, (N, N)."""
+        return CSR(self.indptr, self.indices, self.weights, (self.n_nodes, self.n_nodes))
+
+    @cached_property
+    def n_components(self) -> int:
+        """Number of connected components. Counted on the host, on first use."""
+        from scipy.sparse import csr_array
+        from scipy.sparse.csgraph import connected_components
+
+        arrays = (to_host(self.weights) > 0, to_host(self.indices), to_host(self.indptr))
+        shape = self.affinity.shape
+        return int(connected_components(csr_array(arrays, shape=shape), directed=False)[0])
+
+    def describe(self) -> str:
+        """Return one line: size, edges, components and how the graph was made."""
+        components = "1 component" if self.n_components == 1 else f"{self.n_components} components"
+        made = f"; {self.description}" if self.description else ""
+        return f"{self.n_nodes} nodes, {self.n_edges} edges, {components}{made}"
+
+
+@runtime_checkable
+class FeatureMap(Protocol):
+    """An explicit map phi with k(x, y) ~ phi(x) . phi(y)."""
+
+    n_features: int
+
+    def fit(self, X: Array) -> Self:
+        """Learn the input dimension p, the bandwidth, and make the random draws."""
+        ...
+
+    def transform(self, X: Array) -> Array:
+        """Return Phi (n, d) for X (n, p), each row on its own: any block gives the same rows."""
+        ...
+
+
+@runtime_checkable
+class GraphBuilder(Protocol):
+    """Points to a graph."""
+
+    def build(self, X: Array) -> Graph:
+        """Return the graph on the rows of X (N, p), in the library and on the device of X."""
+        ...
+
+
+class PSDOperator(Protocol):
+    """A symmetric positive semi-definite M, known by its products."""
+
+    @property
+    def n(self) -> int:
+        """Order of the matrix that `matmul` applies: N, or the number of landmarks m."""
+        ...
+
+    @property
+    def support(self) -> Array | None:
+        """None if M acts on all N rows; else the m rows outside of which M is zero."""
+        ...
+
+    def matmul(self, V: Array) -> Array:
+        """Return M V for V (n, k)."""
+        ...
+
+
+@runtime_checkable
+class Operator(Protocol):
+    """A graph to a psd operator M."""
+
+    def fit(self, graph: Graph, labeled: Array | None = None) -> PSDOperator:
+        """Return M for `graph`; `labeled` holds the indices of the labelled rows, if any."""
+        ...
+
+
+@runtime_checkable
+class Head(Protocol):
+    """Plain feature rows and targets to linear weights."""
+
+    coef_: Array
+    intercept_: Array
+
+    def fit(self, F: Array, y: Array, sample_weight: Array | None = None) -> Self:
+        """Learn ``coef_`` (d, k) and ``intercept_`` (k,) from F (n, d) and targets y (n, k).
+
+        A classifier passes one column of -1 / +1 per class (one for two classes).
+        """
+        ...
+
+
+Component = Any
+"""A feature map, graph builder, operator or head."""

@@ -1,0 +1,5 @@
+"""Explicit feature maps: phi with k(x, y) ~ phi(x) . phi(y)."""
+
+from ._fourier import RBF
+
+__all__ = ["RBF"]

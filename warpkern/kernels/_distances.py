@@ -1,0 +1,62 @@
+"""Squared Euclidean distances, and the scale at which points have neighbours."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..array import Array, host_generator, index_dtype, namespace, place, topk
+
+__all__ = ["neighbor_scale", "squared_distances"]
+
+
+def squared_distances(X: Array, Y: Array) -> Array:
+    """Return |x - y|^2 (n, m) for the rows of X (n, p) and Y (m, p), by one matrix product.
+
+    Notes
+    -----
+    Cost n m p. Rounding can leave errors of the order of eps |x|^2; both
+    sets are centred on the mean of Y first, which makes |x| small, and
+    what falls below zero is cut off.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> squared_distances(np.asarray([[0.0], [3.0]]), np.asarray([[1.0]]))
+    array([[1.],
+           [4.]])
+    """
+    xp = namespace(X, Y)
+    center = xp.mean(Y, axis=0)
+    X, Y = X - center, Y - center
+    products = X @ Y.T
+    squares = xp.sum(X * X, axis=1)[:, None] + xp.sum(Y * Y, axis=1)[None, :]
+    return xp.maximum(squares - 2 * products, xp.zeros_like(products))
+
+
+def neighbor_scale(
+    X: Array, n_neighbors: int = 10, *, n_queries: int = 256, random_state: Any = None
+) -> float:
+    """Return the mean squared distance to the `n_neighbors`-th neighbour, from a sample of rows.
+
+    Parameters
+    ----------
+    X : (N, p)
+    n_neighbors : int
+        Lowered to N - 1 where there are fewer points.
+    n_queries : int
+        Rows sampled; their neighbours are sought among all N, so that the scale
+        does not depend on the sample's size.
+
+    Notes
+    -----
+    Cost n_queries N p. Zero when most points have that many duplicates.
+    """
+    xp = namespace(X)
+    n_rows = X.shape[0]
+    k = min(n_neighbors, n_rows - 1)
+    if k < 1:
+        return 0.0
+    drawn = host_generator(random_state).permutation(n_rows)[:n_queries]
+    rows = place(drawn, like=X, dtype=index_dtype(X, xp))
+    nearest, _ = topk(squared_distances(xp.take(X, rows, axis=0), X), k + 1)
+    return float(xp.mean(nearest[:, k]))
