@@ -16,7 +16,17 @@ from ._host import host
 from ._support import LIBRARIES, library
 from ._typing import Array, Namespace
 
-__all__ = ["Backend", "adapter_of", "backend_of", "device_of", "is_host", "map_arrays", "namespace", "place"]
+__all__ = [
+    "Backend",
+    "adapter_of",
+    "backend_of",
+    "device_of",
+    "is_array",
+    "is_host",
+    "map_arrays",
+    "namespace",
+    "place",
+]
 
 
 def namespace(*arrays: Array) -> Namespace:

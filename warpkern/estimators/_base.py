@@ -1,0 +1,174 @@
+"""What the three estimators share."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from ..array import (
+    Array,
+    Backend,
+    backend_of,
+    is_host,
+    map_arrays,
+    namespace,
+    place,
+    row_blocks,
+)
+from ..exceptions import BackendError
+from ._stages import Stages, fit_stages, make_component, reported, seed_components
+from ._validation import check_points, check_weights, compute_backend
+
+__all__ = ["WarpEstimator", "WarpPredictor"]
+
+_PREDICT_BYTES = 128 * 2**20
+
+
+class WarpEstimator(BaseEstimator):  # type: ignore[misc]
+    """Parameters, input checks and stages up to the warp."""
+
+    _stage_names: tuple[str, ...] = ("feature_map", "graph", "operator")
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters; ``feature_map__gamma=…`` also works where the stage is given by name."""
+        for key in params:
+            stage, nested, _ = key.partition("__")
+            named = stage in self._stage_names and isinstance(getattr(self, stage), str)
+            if nested and named and stage not in params:
+                setattr(self, stage, make_component(self, stage, getattr(self, stage)))
+        super().set_params(**params)
+        return self
+
+    def to(self, backend: str, device: Any = None) -> Self:
+        """Return a copy of the fitted model on another array library or device.
+
+        Parameters
+        ----------
+        backend : str
+            "numpy", "cupy", "torch", "jax" or the module of an Array API library.
+        device : str or device object, optional
+        """
+        check_is_fitted(self)
+        target = Backend.named(backend, device)
+        moved = map_arrays(self, target.asarray)
+        moved.backend_ = moved.input_backend_ = target
+        return moved
+
+    def _commit(self, fitted: Self) -> Self:
+        """Take over the state of `fitted`, a copy: a fit that fails leaves no trace."""
+        vars(self).update(vars(fitted))
+        return self
+
+    def _fit_points(self, X: Any, X_unlabeled: Any = None) -> Array:
+        """Check the training points and bring them to where they are computed with."""
+        X = check_points(self, X, reset=True)
+        self._n_given = X.shape[0]
+        if X_unlabeled is not None:
+            more = check_points(self, X_unlabeled, reset=False, name="X_unlabeled")
+            xp = namespace(X, more)
+            X = xp.concat([X, xp.astype(more, X.dtype, copy=False)], axis=0)
+        self.input_backend_ = backend_of(X)
+        self.backend_ = compute_backend(X, self.backend, self.device)
+        return self.backend_.asarray(X)
+
+    def _fit_stages(self, X: Array, labeled: Array | None, *others: Any) -> Stages:
+        """Make, seed and fit the stages; `others` are components to seed along with them."""
+        feature_map = make_component(self, "feature_map", self.feature_map)
+        graph = operator = None
+        if self.operator is not None:
+            graph = make_component(self, "graph", self.graph)
+            operator = make_component(self, "operator", self.operator)
+        parts = [feature_map, graph, operator, *others]
+        seed_components([part for part in parts if part is not None], self.random_state)
+        stages = fit_stages(
+            feature_map,
+            graph,
+            operator,
+            X,
+            labeled,
+            rank=self.rank,
+            memory_limit=self.memory_limit,
+            verbose=self.verbose,
+        )
+        self.feature_map_ = stages.feature_map
+        self.graph_ = stages.graph
+        self.operator_ = stages.operator
+        self.warp_ = stages.warp
+        return stages
+
+    def _new_points(self, X: Any) -> tuple[Array, Backend]:
+        """Check new points; return them where the model is, and where they came from."""
+        check_is_fitted(self)
+        X = check_points(self, X, reset=False)
+        origin = backend_of(X)
+        if origin not in (self.backend_, self.input_backend_):
+            raise BackendError(
+                f"The model was fitted with arrays of {self.input_backend_}. Got {origin} instead: "
+                f"convert X, or move the model with model.to({origin.name!r}, {origin.device!r})."
+            )
+        return self.backend_.asarray(X), origin
+
+
+class WarpPredictor(WarpEstimator):
+    """An estimator with a head, whose weights take in the warp."""
+
+    _stage_names = ("feature_map", "graph", "operator", "head")
+
+    def __init__(
+        self,
+        feature_map: Any = "rbf",
+        graph: Any = "auto",
+        operator: Any = "laplacian",
+        head: Any = "krr",
+        *,
+        rank: int | None = None,
+        backend: str | None = None,
+        device: Any = None,
+        memory_limit: float | str | None = None,
+        random_state: Any = None,
+        verbose: bool = False,
+    ) -> None:
+        self.feature_map = feature_map
+        self.graph = graph
+        self.operator = operator
+        self.head = head
+        self.rank = rank
+        self.backend = backend
+        self.device = device
+        self.memory_limit = memory_limit
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _fit_weights(
+        self, X: Array, labeled: Array, targets: Array, sample_weight: Array | None
+    ) -> None:
+        """Fit stages to all of X and the head to its rows `labeled`; fold the warp into weights."""
+        head = make_component(self, "head", self.head)
+        stages = self._fit_stages(X, labeled, head)
+        with reported("head", self.verbose):
+            Phi = stages.feature_map.transform(namespace(X).take(X, labeled, axis=0))
+            self.head_ = head.fit(stages.warp.transform(Phi), targets, sample_weight)
+            self.coef_ = stages.warp.fold(head.coef_)
+            self.intercept_ = head.intercept_
+
+    def _labeled_weights(self, sample_weight: Any, labeled: Array, X: Array) -> Array | None:
+        """Return the weights of the labelled rows beside X, in its precision."""
+        if sample_weight is None:
+            return None
+        weights = check_weights(sample_weight, self._n_given)
+        if is_host(weights):
+            weights = place(weights, like=X, dtype=X.dtype)
+        xp = namespace(weights, X)
+        return xp.take(xp.astype(weights, X.dtype, copy=False), labeled)
+
+    def _scores(self, X: Any) -> tuple[Array, Backend]:
+        """Return phi(x) . w + b (n, k) where the model is, and where X came from."""
+        X, origin = self._new_points(X)
+        block = max(1, _PREDICT_BYTES // (8 * self.coef_.shape[0]))
+        parts = [
+            self.feature_map_.transform(X[rows, :]) @ self.coef_ + self.intercept_
+            for rows in row_blocks(X.shape[0], block)
+        ]
+        return namespace(*parts).concat(parts, axis=0), origin

@@ -1,0 +1,123 @@
+"""Semi-supervised classification."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any, Self
+
+from sklearn.base import ClassifierMixin
+from sklearn.metrics import accuracy_score
+
+from ..array import Array, backend_of, host, namespace, to_host
+from ._base import WarpPredictor
+from ._probability import class_probabilities
+from ._targets import class_targets
+from ._validation import host_all
+
+__all__ = ["WarpClassifier"]
+
+
+class WarpClassifier(ClassifierMixin, WarpPredictor):  # type: ignore[misc]
+    """Classifier that learns from labelled and unlabelled points, and predicts on new ones.
+
+    Parameters
+    ----------
+    feature_map : str or object
+        phi. Names: see ``warpkern info``.
+    graph : str or object
+        The graph on all points.
+    operator : str, object or None
+        M, which bends the kernel. None uses the labelled points only.
+    head : str or object
+        What is learnt on the warped features.
+    rank : int, optional
+        Keep only the `rank` directions that are smoothest on the graph.
+    backend, device : str, optional
+        Where to compute with NumPy input; the answers are NumPy arrays again.
+        Input of another library is computed with where it is.
+    memory_limit : bytes or text like "6GB", optional
+        For the accumulation of Phi^T M Phi; by default half of the host's memory.
+    random_state : None, int or Generator
+    verbose : bool
+        Report each stage with its time.
+
+    Attributes
+    ----------
+    classes_ : (C,)
+    coef_ : (d, C), or (d, 1) for two classes
+        Weights on plain features, the warp folded in.
+    intercept_ : (C,) or (1,)
+    feature_map_, graph_, operator_, warp_, head_
+        The fitted stages.
+    n_features_in_ : int
+
+    Notes
+    -----
+    Cost of fitting: the graph, N p d for the features, N d^2 for the warp, and the
+    head; of predicting n rows: n p d. No training point is kept for predicting.
+
+    References
+    ----------
+    Ionescu et al. (2017).
+
+    Examples
+    --------
+    >>> import warpkern as wk
+    >>> X, y = wk.datasets.make_two_moons(300, n_labeled=2, random_state=0)
+    >>> model = wk.WarpClassifier(random_state=0).fit(X, y)
+    >>> X_new, y_new = wk.datasets.make_two_moons(300, random_state=1)
+    >>> model.score(X_new, y_new) > 0.95
+    True
+    """
+
+    def fit(
+        self, X: Any, y: Any, *, sample_weight: Any = None, X_unlabeled: Any = None
+    ) -> Self:
+        """Fit to the points X (n, p) and labels y (n,).
+
+        Parameters
+        ----------
+        X : (n, p)
+        y : (n,)
+            Unlabelled rows are marked by -1 in integers, NaN in floats, None in objects.
+        sample_weight : (n,), optional
+            Weight of each label; those of unlabelled rows do not matter.
+        X_unlabeled : (m, p), optional
+            More points without labels.
+        """
+        fitted = copy.copy(self)
+        points = fitted._fit_points(X, X_unlabeled)
+        targets = class_targets(y, points, fitted._n_given)
+        weights = fitted._labeled_weights(sample_weight, targets.labeled, points)
+        fitted.classes_ = targets.classes
+        fitted._fit_weights(points, targets.labeled, targets.values, weights)
+        return self._commit(fitted)
+
+    def decision_function(self, X: Any) -> Array:
+        """Return the score of each class (n, C), or of the second of two classes (n,)."""
+        scores, origin = self._scores(X)
+        return origin.asarray(scores[:, 0] if scores.shape[1] == 1 else scores)
+
+    def predict_proba(self, X: Any) -> Array:
+        """Return estimates (n, C) of the classes' probabilities: scores put on the simplex."""
+        scores, origin = self._scores(X)
+        return origin.asarray(class_probabilities(scores))
+
+    def predict(self, X: Any) -> Array:
+        """Return the class of each row of X (n, p); numbers in X's library, text in NumPy."""
+        scores, origin = self._scores(X)
+        xp = namespace(scores)
+        codes = scores[:, 0] > 0 if scores.shape[1] == 1 else xp.argmax(scores, axis=1)
+        codes = origin.asarray(xp.astype(codes, xp.int32))
+        classes = self.classes_
+        if backend_of(classes) != origin:
+            if host.isdtype(classes.dtype, "numeric"):
+                classes = origin.asarray(classes)
+            else:
+                codes = to_host(codes)
+        return namespace(classes).take(classes, codes, axis=0)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the accuracy on X (n, p) with labels y (n,). Labels travel to the host."""
+        predicted, truth, weights = host_all(self.predict(X), y, sample_weight)
+        return float(accuracy_score(truth, predicted, sample_weight=weights))

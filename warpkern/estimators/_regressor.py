@@ -1,0 +1,75 @@
+"""Semi-supervised regression."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any, Self
+
+from sklearn.base import MultiOutputMixin, RegressorMixin
+from sklearn.metrics import r2_score
+
+from ..array import Array
+from ._base import WarpPredictor
+from ._targets import real_targets
+from ._validation import host_all
+
+__all__ = ["WarpRegressor"]
+
+
+class WarpRegressor(MultiOutputMixin, RegressorMixin, WarpPredictor):  # type: ignore[misc]
+    """Regressor that learns from labelled and unlabelled points, one output or many.
+
+    Parameters and fitted stages are those of `WarpClassifier`.
+
+    Attributes
+    ----------
+    coef_ : (d, k)
+        Weights on plain features, the warp folded in.
+    intercept_ : (k,)
+    feature_map_, graph_, operator_, warp_, head_
+        The fitted stages.
+    n_features_in_ : int
+
+    Examples
+    --------
+    >>> import numpy as np, warpkern as wk
+    >>> X = np.linspace(0, 1, 200)[:, None]
+    >>> y = np.sin(6 * X[:, 0])
+    >>> y[1::2] = np.nan                                   # NaN: target unknown
+    >>> model = wk.WarpRegressor(random_state=0).fit(X, y)
+    >>> bool(abs(model.predict(X) - np.sin(6 * X[:, 0])).max() < 0.1)
+    True
+    """
+
+    def fit(
+        self, X: Any, y: Any, *, sample_weight: Any = None, X_unlabeled: Any = None
+    ) -> Self:
+        """Fit to the points X (n, p) and targets y (n,) or (n, k).
+
+        Parameters
+        ----------
+        X : (n, p)
+        y : (n,) or (n, k)
+            NaN marks unlabelled rows.
+        sample_weight : (n,), optional
+            Weight of each target; those of unlabelled rows do not matter.
+        X_unlabeled : (m, p), optional
+            More points without targets.
+        """
+        fitted = copy.copy(self)
+        points = fitted._fit_points(X, X_unlabeled)
+        targets = real_targets(y, points, fitted._n_given)
+        weights = fitted._labeled_weights(sample_weight, targets.labeled, points)
+        fitted._single_output = targets.column
+        fitted._fit_weights(points, targets.labeled, targets.values, weights)
+        return self._commit(fitted)
+
+    def predict(self, X: Any) -> Array:
+        """Return the targets (n,) or (n, k) predicted for X (n, p)."""
+        scores, origin = self._scores(X)
+        return origin.asarray(scores[:, 0] if self._single_output else scores)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return R^2 on X (n, p) with targets y. Targets travel to the host."""
+        predicted, truth, weights = host_all(self.predict(X), y, sample_weight)
+        return float(r2_score(truth, predicted, sample_weight=weights))

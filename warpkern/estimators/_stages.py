@@ -1,0 +1,88 @@
+"""The stages in a row: points in, fitted stages out."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from sklearn.base import clone
+
+from ..array import Array, host_generator
+from ..contracts import FeatureMap, Graph, PSDOperator
+from ..exceptions import invalid_parameter
+from ..registry import KINDS, default_registry
+from ..warp import IdentityWarp, Warp, fit_warp
+
+__all__ = ["Stages", "fit_stages", "make_component", "reported", "seed_components"]
+
+_METHODS = {"feature_map": "transform", "graph": "build", "operator": "fit", "head": "fit"}
+
+
+@dataclass(frozen=True)
+class Stages:
+    """Fitted stages up to the warp; without an operator there is no graph either."""
+
+    feature_map: FeatureMap
+    graph: Graph | None
+    operator: PSDOperator | None
+    warp: Warp
+
+
+def make_component(owner: object, kind: str, given: Any) -> Any:
+    """Return a new component of `kind` for a registered name or an object, which is cloned."""
+    if isinstance(given, str):
+        return default_registry().create(kind, given)
+    if isinstance(given, type) or not hasattr(given, _METHODS[kind]):
+        title, method = KINDS[kind].title, _METHODS[kind]
+        expected = f"the name of a {title} or an object with a method {method!r}"
+        raise invalid_parameter(owner, kind, expected, given)
+    return clone(given, safe=False)
+
+
+def seed_components(components: list[Any], random_state: Any) -> None:
+    """Give each component whose own `random_state` is None a seed drawn from `random_state`."""
+    rng = host_generator(random_state)
+    for component in components:
+        parameters = component.get_params(deep=False) if hasattr(component, "get_params") else {}
+        if "random_state" in parameters and parameters["random_state"] is None:
+            component.set_params(random_state=int(rng.integers(2**31 - 1)))
+
+
+def fit_stages(
+    feature_map: Any,
+    graph: Any | None,
+    operator: Any | None,
+    X: Array,
+    labeled: Array | None,
+    *,
+    rank: int | None,
+    memory_limit: float | str | None,
+    verbose: bool,
+) -> Stages:
+    """Fit the stages to all points X (N, p), of which the rows `labeled` have labels."""
+    with reported("feature map", verbose):
+        feature_map = feature_map.fit(X)
+    if operator is None:
+        return Stages(feature_map, None, None, IdentityWarp())
+    with reported("graph", verbose):
+        built = graph.build(X)
+    with reported("operator", verbose):
+        fitted = operator.fit(built, labeled)
+    with reported("warp", verbose):
+        warp = fit_warp(feature_map, X, fitted, rank=rank, memory_limit=memory_limit)
+    return Stages(feature_map, built, fitted, warp)
+
+
+@contextmanager
+def reported(stage: str, verbose: bool) -> Iterator[None]:
+    """Print the name of a stage and the seconds it took, if `verbose`."""
+    if verbose:
+        print(f"[warpkern] {stage} ...", end=" ", file=sys.stderr, flush=True)
+    start = time.perf_counter()
+    yield
+    if verbose:
+        print(f"{time.perf_counter() - start:.2f} s", file=sys.stderr, flush=True)

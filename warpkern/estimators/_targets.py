@@ -1,0 +1,152 @@
+"""Labels and targets, some of them missing, to what a head learns from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_consistent_length, column_or_1d
+
+from ..array import Array, host, index_dtype, is_array, is_host, namespace, place
+from ..exceptions import BackendError, InvalidDataError
+
+__all__ = ["Targets", "class_targets", "one_versus_rest", "real_targets"]
+
+
+@dataclass(frozen=True)
+class Targets:
+    """Rows that have a target, and the targets (n_l, k) as real numbers.
+
+    `classes` is None in regression; `column` tells whether y was one-dimensional.
+    """
+
+    labeled: Array
+    values: Array
+    classes: Array | None = None
+    column: bool = True
+
+
+def class_targets(y: Any, X: Array, n_rows: int) -> Targets:
+    """Return one column of -1 / +1 per class (one in all for two classes), beside X.
+
+    Unlabelled rows are -1 in integers, NaN in floats, None or NaN in objects.
+    """
+    y = _on_host_or_beside(y, X)
+    if is_host(y):
+        y = column_or_1d(y, warn=True)
+    _check_rows(y, n_rows)
+    xp = namespace(y)
+    labeled = xp.nonzero(_is_labeled(y))[0]
+    if labeled.shape[0] == 0:
+        raise InvalidDataError("y has no labelled row: at least two classes are needed.")
+    known = xp.take(y, labeled)
+    if is_host(y):
+        check_classification_targets(known)
+    classes = xp.unique_values(known)
+    if classes.shape[0] < 2:
+        raise InvalidDataError(
+            f"The labelled rows of y have 1 class ({classes[0]}); at least two classes are needed."
+        )
+    codes = _beside(xp.searchsorted(classes, known), X)
+    return Targets(
+        _beside(labeled, X), one_versus_rest(codes, classes.shape[0], X), classes=classes
+    )
+
+
+def one_versus_rest(codes: Array, n_classes: int, X: Array) -> Array:
+    """Return +1 where a row is of the column's class and -1 elsewhere, (n, k)."""
+    xp = namespace(codes)
+    columns = xp.arange(n_classes, dtype=codes.dtype, device=codes.device)
+    if n_classes == 2:
+        columns = columns[1:]
+    own = xp.astype(codes[:, None] == columns, X.dtype)
+    return 2.0 * own - 1.0
+
+
+def real_targets(y: Any, X: Array, n_rows: int) -> Targets:
+    """Return real targets beside X; a row whose targets are all NaN is unlabelled."""
+    y = _on_host_or_beside(y, X)
+    if is_host(y):
+        y = _host_numbers(y)
+    _check_rows(y, n_rows)
+    if y.ndim not in (1, 2):
+        raise InvalidDataError(f"y must be (n,) or (n, k). Got shape {y.shape} instead.")
+    xp = namespace(y)
+    values = y[:, None] if y.ndim == 1 else y
+    missing = _isnan(values)
+    unlabeled = xp.all(missing, axis=1)
+    partial = xp.any(missing, axis=1) & ~unlabeled
+    if bool(xp.any(partial)):
+        row = int(xp.nonzero(partial)[0][0])
+        raise InvalidDataError(
+            f"Row {row} of y has some outputs NaN and some not: give all of them or none."
+        )
+    labeled = xp.nonzero(~unlabeled)[0]
+    if labeled.shape[0] == 0:
+        raise InvalidDataError("y has no labelled row: every target is NaN.")
+    values = xp.take(values, labeled, axis=0)
+    if xp.isdtype(values.dtype, "real floating") and not bool(xp.all(xp.isfinite(values))):
+        raise InvalidDataError("y contains infinity.")
+    return Targets(_beside(labeled, X), _beside(values, X, real=True), column=y.ndim == 1)
+
+
+def _on_host_or_beside(y: Any, X: Array) -> Array:
+    """Return y as an array of the host, or as it is if it already lies beside X."""
+    if y is None:
+        raise InvalidDataError(
+            "This estimator requires y to be passed, but the target y is None: mark unlabelled "
+            "rows inside y instead."
+        )
+    if not is_array(y) or is_host(y):
+        return host.asarray(y)
+    if namespace(y) is not namespace(X) or y.device != X.device:
+        raise BackendError(
+            f"y must be a NumPy array or lie where X is, on {X.device}. "
+            f"Got {type(y).__module__}.{type(y).__name__} on {y.device} instead."
+        )
+    return y
+
+
+def _host_numbers(y: Array) -> Array:
+    if y.dtype.kind not in "biuf":
+        try:
+            y = host.asarray(y, dtype=host.float64)
+        except (TypeError, ValueError) as error:
+            raise InvalidDataError(f"y must hold real numbers. Got {y.dtype} instead.") from error
+    return y
+
+
+def _check_rows(y: Array, n_rows: int) -> None:
+    if is_host(y):
+        check_consistent_length(y, range(n_rows))
+    elif y.shape[0] != n_rows:
+        raise InvalidDataError(f"X has {n_rows} rows, but y has {y.shape[0]}.")
+
+
+def _is_labeled(y: Array) -> Array:
+    """Return which entries of y hold a label."""
+    xp = namespace(y)
+    if getattr(y.dtype, "kind", "") == "O":
+        return xp.asarray([v is not None and v == v for v in y], dtype=xp.bool)  # noqa: PLR0124
+    if getattr(y.dtype, "kind", "") in "USTb" and is_host(y):
+        return xp.ones(y.shape, dtype=xp.bool)
+    if xp.isdtype(y.dtype, "signed integer"):
+        return y != -1
+    return ~_isnan(y)
+
+
+def _isnan(y: Array) -> Array:
+    xp = namespace(y)
+    if xp.isdtype(y.dtype, "real floating"):
+        return xp.isnan(y)
+    return xp.zeros(y.shape, dtype=xp.bool, device=y.device)
+
+
+def _beside(values: Array, X: Array, *, real: bool = False) -> Array:
+    """Return indices, or reals in the precision of X, in the library and on the device of X."""
+    xp = namespace(X)
+    dtype = X.dtype if real else index_dtype(X, xp)
+    if is_host(values):
+        return place(values, like=X, dtype=dtype)
+    return xp.astype(values, dtype, copy=False)

@@ -1,0 +1,84 @@
+"""Input checks: scikit-learn's for host data, the same rules in the standard elsewhere."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sklearn.utils.validation import _check_sample_weight, validate_data
+
+from ..array import (
+    Array,
+    Backend,
+    backend_of,
+    default_float,
+    host,
+    is_array,
+    is_host,
+    namespace,
+    to_host,
+)
+from ..exceptions import BackendError, InvalidDataError
+
+__all__ = ["check_points", "check_weights", "compute_backend", "host_all"]
+
+
+def compute_backend(X: Array, backend: str | None, device: Any) -> Backend:
+    """Return where to compute for input X: where it is, or for host data where the user says."""
+    given = backend_of(X)
+    if backend is None and device is None:
+        return given
+    wanted = Backend.named(given.name if backend is None else backend, device)
+    if not given.is_host and wanted != given:
+        raise BackendError(
+            f"X is an array of {given}, but the estimator is set to {wanted}. Leave 'backend' and "
+            "'device' at None to follow X, or pass a NumPy array."
+        )
+    return wanted
+
+
+def check_points(estimator: Any, X: Any, *, reset: bool, name: str = "X") -> Array:
+    """Return X as a finite real (n, p) array in its own library, in float32 or float64.
+
+    With `reset` the number (and names) of the columns are learnt, else compared.
+    """
+    if not is_array(X) or is_host(X):
+        return validate_data(
+            estimator, X, reset=reset, dtype=[host.float64, host.float32], order="C"
+        )
+    xp = namespace(X)
+    if X.ndim != 2:
+        raise InvalidDataError(f"{name} must be 2-dimensional (n, p). Got shape {X.shape} instead.")
+    if not xp.isdtype(X.dtype, ("real floating", "integral", "bool")):
+        raise InvalidDataError(f"{name} must hold real numbers. Got {X.dtype} instead.")
+    if 0 in X.shape:
+        raise InvalidDataError(
+            f"{name} must have at least one row and one column. Got shape {tuple(X.shape)} instead."
+        )
+    X = xp.astype(X, default_float(X, xp), copy=False)
+    if not bool(xp.all(xp.isfinite(X))):
+        raise InvalidDataError(f"{name} contains NaN or infinity.")
+    if reset:
+        estimator.n_features_in_ = X.shape[1]
+    elif X.shape[1] != estimator.n_features_in_:
+        raise InvalidDataError(
+            f"{name} has {X.shape[1]} features, but {type(estimator).__name__} is expecting "
+            f"{estimator.n_features_in_} features as input."
+        )
+    return X
+
+
+def check_weights(sample_weight: Any, n_rows: int) -> Array:
+    """Return sample weights (n,) in their own library, checked for length."""
+    if not is_array(sample_weight) or is_host(sample_weight):
+        rows = host.empty((n_rows, 1), dtype=host.float64)
+        return _check_sample_weight(sample_weight, rows)
+    if tuple(sample_weight.shape) != (n_rows,):
+        raise InvalidDataError(
+            f"sample_weight must have shape ({n_rows},). Got {tuple(sample_weight.shape)} instead."
+        )
+    return sample_weight
+
+
+def host_all(*arrays: Any) -> list[Any]:
+    """Return arrays of any library on the host, for scikit-learn's metrics; the rest unchanged."""
+    return [to_host(a) if is_array(a) else a for a in arrays]
