@@ -66,7 +66,9 @@ def warpkern_heads() -> Iterator[HeadSpec]:
 def warpkern_commands() -> Iterator[CommandSpec]:
     """Yield the subcommands."""
     yield CommandSpec(
-        "demo", "warpkern.cli:demo", summary="few labels, with and without the warp: table, picture"
+        "demo",
+        "warpkern.demo:main",
+        summary="few labels, with and without the warp: table, picture",
     )
     yield CommandSpec(
         "info", "warpkern.cli:info", summary="versions, array libraries, components, providers"

@@ -35,7 +35,7 @@ class NotPositiveDefiniteError(WarpkernError, ArithmeticError):
     """A matrix that theory says is positive definite failed to factorise."""
 
 
-class BackendError(WarpkernError, TypeError):
+class BackendError(WarpkernError, TypeError, ValueError):
     """Arrays are of the wrong array library, or on the wrong device."""
 
 

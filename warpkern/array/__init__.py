@@ -11,7 +11,16 @@ Allowed: importing an array library, inside its own adapter.
 Forbidden: an array moved to another device or library without being asked to.
 """
 
-from ._backend import Backend, backend_of, device_of, is_array, is_host, map_arrays, namespace, place
+from ._backend import (
+    Backend,
+    backend_of,
+    device_of,
+    is_array,
+    is_host,
+    map_arrays,
+    namespace,
+    place,
+)
 from ._blocks import row_blocks
 from ._host import host, host_generator
 from ._operations import (

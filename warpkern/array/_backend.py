@@ -140,9 +140,10 @@ def backend_of(x: Array) -> Backend:
 
 
 def place(values: Array, like: Array, dtype: Any) -> Array:
-    """Return `values`, on the host, as an array of type `dtype` beside `like`.
+    """Return `values`, of any library, as an array of type `dtype` beside `like`.
 
-    The type is changed on the host: a device need not have the type of `values`.
+    An explicit transfer, by way of the host unless they are there already. The type is
+    changed on the host: a device need not have the type of `values`.
 
     Examples
     --------
@@ -150,10 +151,13 @@ def place(values: Array, like: Array, dtype: Any) -> Array:
     >>> place([1.0, 2.0], like=np.ones(1, dtype=np.float32), dtype=np.float32)
     array([1., 2.], dtype=float32)
     """
-    xp = namespace(like)
+    xp, target = namespace(like), backend_of(like)
+    if is_array(values) and backend_of(values) == target:
+        return xp.astype(values, dtype, copy=False)
     names = ("float32", "int32", "float64", "int64", "bool")
     name = next(n for n in names if xp.isdtype(dtype, getattr(xp, n)))
-    return backend_of(like).asarray(host.asarray(values, dtype=getattr(host, name)))
+    values = adapter_of(values).to_host(values) if is_array(values) else values
+    return target.asarray(host.asarray(values, dtype=getattr(host, name)))
 
 
 def map_arrays(tree: Any, function: Callable[[Array], Array]) -> Any:

@@ -87,7 +87,8 @@ def eigh_smallest(a: Array, k: int) -> tuple[Array, Array]:
     -----
     Cost O(d^3).
     """
-    return adapter_of(a).eigh_smallest(a, k)
+    values, vectors = adapter_of(a).eigh_smallest(a, k)
+    return values, vectors
 
 
 def csr_matmul(a: CSR, v: Array) -> Array:
@@ -109,4 +110,5 @@ def topk(a: Array, k: int) -> tuple[Array, Array]:
     >>> topk(np.asarray([[3.0, 1.0, 2.0]]), 2)
     (array([[1., 2.]]), array([[1, 2]]))
     """
-    return adapter_of(a).topk(a, k)
+    values, columns = adapter_of(a).topk(a, k)
+    return values, columns

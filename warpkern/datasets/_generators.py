@@ -14,7 +14,7 @@ __all__ = ["hide_labels", "make_two_moons"]
 def make_two_moons(
     n_samples: int = 500,
     *,
-    noise: float = 0.08,
+    noise: float = 0.05,
     n_labeled: int | None = None,
     random_state: Any = None,
 ) -> tuple[Array, Array]:

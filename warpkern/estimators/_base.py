@@ -11,7 +11,6 @@ from ..array import (
     Array,
     Backend,
     backend_of,
-    is_host,
     map_arrays,
     namespace,
     place,
@@ -52,13 +51,18 @@ class WarpEstimator(BaseEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self)
         target = Backend.named(backend, device)
-        moved = map_arrays(self, target.asarray)
+        moved: Self = map_arrays(self, target.asarray)
         moved.backend_ = moved.input_backend_ = target
         return moved
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.array_api_support = True
+        return tags
+
     def _commit(self, fitted: Self) -> Self:
         """Take over the state of `fitted`, a copy: a fit that fails leaves no trace."""
-        vars(self).update(vars(fitted))
+        self.__dict__.update(fitted.__dict__)
         return self
 
     def _fit_points(self, X: Any, X_unlabeled: Any = None) -> Array:
@@ -98,15 +102,16 @@ class WarpEstimator(BaseEstimator):  # type: ignore[misc]
         self.warp_ = stages.warp
         return stages
 
-    def _new_points(self, X: Any) -> tuple[Array, Backend]:
+    def _new_points(self, X: Any, method: str) -> tuple[Array, Backend]:
         """Check new points; return them where the model is, and where they came from."""
         check_is_fitted(self)
         X = check_points(self, X, reset=False)
         origin = backend_of(X)
         if origin not in (self.backend_, self.input_backend_):
             raise BackendError(
-                f"The model was fitted with arrays of {self.input_backend_}. Got {origin} instead: "
-                f"convert X, or move the model with model.to({origin.name!r}, {origin.device!r})."
+                f"X passed to {type(self).__name__}.{method}() must use the same namespace and "
+                f"device as in fit(), {self.input_backend_}. Got {origin} instead: convert X, or "
+                f"move the model with model.to({origin.name!r}, {origin.device!r})."
             )
         return self.backend_.asarray(X), origin
 
@@ -158,14 +163,11 @@ class WarpPredictor(WarpEstimator):
         if sample_weight is None:
             return None
         weights = check_weights(sample_weight, self._n_given)
-        if is_host(weights):
-            weights = place(weights, like=X, dtype=X.dtype)
-        xp = namespace(weights, X)
-        return xp.take(xp.astype(weights, X.dtype, copy=False), labeled)
+        return namespace(X).take(place(weights, like=X, dtype=X.dtype), labeled)
 
-    def _scores(self, X: Any) -> tuple[Array, Backend]:
+    def _scores(self, X: Any, method: str) -> tuple[Array, Backend]:
         """Return phi(x) . w + b (n, k) where the model is, and where X came from."""
-        X, origin = self._new_points(X)
+        X, origin = self._new_points(X, method)
         block = max(1, _PREDICT_BYTES // (8 * self.coef_.shape[0]))
         parts = [
             self.feature_map_.transform(X[rows, :]) @ self.coef_ + self.intercept_

@@ -8,7 +8,7 @@ from typing import Any, Self
 from sklearn.base import ClassifierMixin
 from sklearn.metrics import accuracy_score
 
-from ..array import Array, backend_of, host, namespace, to_host
+from ..array import Array, host, is_host, namespace, to_host
 from ._base import WarpPredictor
 from ._probability import class_probabilities
 from ._targets import class_targets
@@ -70,9 +70,7 @@ class WarpClassifier(ClassifierMixin, WarpPredictor):  # type: ignore[misc]
     True
     """
 
-    def fit(
-        self, X: Any, y: Any, *, sample_weight: Any = None, X_unlabeled: Any = None
-    ) -> Self:
+    def fit(self, X: Any, y: Any, *, sample_weight: Any = None, X_unlabeled: Any = None) -> Self:
         """Fit to the points X (n, p) and labels y (n,).
 
         Parameters
@@ -95,26 +93,25 @@ class WarpClassifier(ClassifierMixin, WarpPredictor):  # type: ignore[misc]
 
     def decision_function(self, X: Any) -> Array:
         """Return the score of each class (n, C), or of the second of two classes (n,)."""
-        scores, origin = self._scores(X)
+        scores, origin = self._scores(X, "decision_function")
         return origin.asarray(scores[:, 0] if scores.shape[1] == 1 else scores)
 
     def predict_proba(self, X: Any) -> Array:
         """Return estimates (n, C) of the classes' probabilities: scores put on the simplex."""
-        scores, origin = self._scores(X)
+        scores, origin = self._scores(X, "predict_proba")
         return origin.asarray(class_probabilities(scores))
 
     def predict(self, X: Any) -> Array:
         """Return the class of each row of X (n, p); numbers in X's library, text in NumPy."""
-        scores, origin = self._scores(X)
+        scores, origin = self._scores(X, "predict")
         xp = namespace(scores)
         codes = scores[:, 0] > 0 if scores.shape[1] == 1 else xp.argmax(scores, axis=1)
         codes = origin.asarray(xp.astype(codes, xp.int32))
         classes = self.classes_
-        if backend_of(classes) != origin:
-            if host.isdtype(classes.dtype, "numeric"):
-                classes = origin.asarray(classes)
-            else:
-                codes = to_host(codes)
+        if is_host(classes) and not host.isdtype(classes.dtype, ("numeric", "bool")):
+            codes = to_host(codes)
+        else:
+            classes = origin.asarray(classes)
         return namespace(classes).take(classes, codes, axis=0)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:

@@ -58,7 +58,7 @@ class WarpedFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, WarpEsti
     >>> import warpkern as wk
     >>> X, _ = wk.datasets.make_two_moons(100, random_state=0)
     >>> wk.WarpedFeatures(random_state=0).fit_transform(X).shape
-    (100, 1000)
+    (100, 2000)
     """
 
     def __init__(
@@ -94,7 +94,7 @@ class WarpedFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, WarpEsti
 
     def transform(self, X: Any) -> Array:
         """Return the warped features (n, d) of X (n, p)."""
-        points, origin = self._new_points(X)
+        points, origin = self._new_points(X, "transform")
         return origin.asarray(self._warped(points))
 
     def kernel(self, X: Any, Y: Any = None) -> Array:

@@ -41,9 +41,7 @@ class WarpRegressor(MultiOutputMixin, RegressorMixin, WarpPredictor):  # type: i
     True
     """
 
-    def fit(
-        self, X: Any, y: Any, *, sample_weight: Any = None, X_unlabeled: Any = None
-    ) -> Self:
+    def fit(self, X: Any, y: Any, *, sample_weight: Any = None, X_unlabeled: Any = None) -> Self:
         """Fit to the points X (n, p) and targets y (n,) or (n, k).
 
         Parameters
@@ -66,7 +64,7 @@ class WarpRegressor(MultiOutputMixin, RegressorMixin, WarpPredictor):  # type: i
 
     def predict(self, X: Any) -> Array:
         """Return the targets (n,) or (n, k) predicted for X (n, p)."""
-        scores, origin = self._scores(X)
+        scores, origin = self._scores(X, "predict")
         return origin.asarray(scores[:, 0] if self._single_output else scores)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:

@@ -54,8 +54,8 @@ def seed_components(components: list[Any], random_state: Any) -> None:
 
 def fit_stages(
     feature_map: Any,
-    graph: Any | None,
-    operator: Any | None,
+    graph: Any,
+    operator: Any,
     X: Array,
     labeled: Array | None,
     *,
@@ -63,7 +63,10 @@ def fit_stages(
     memory_limit: float | str | None,
     verbose: bool,
 ) -> Stages:
-    """Fit the stages to all points X (N, p), of which the rows `labeled` have labels."""
+    """Fit the stages to all points X (N, p), of which the rows `labeled` have labels.
+
+    Without an operator (None) the graph is not built, and the warp is the identity.
+    """
     with reported("feature map", verbose):
         feature_map = feature_map.fit(X)
     if operator is None:

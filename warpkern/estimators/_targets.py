@@ -9,7 +9,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from ..array import Array, host, index_dtype, is_array, is_host, namespace, place
-from ..exceptions import BackendError, InvalidDataError
+from ..exceptions import InvalidDataError
 
 __all__ = ["Targets", "class_targets", "one_versus_rest", "real_targets"]
 
@@ -32,7 +32,7 @@ def class_targets(y: Any, X: Array, n_rows: int) -> Targets:
 
     Unlabelled rows are -1 in integers, NaN in floats, None or NaN in objects.
     """
-    y = _on_host_or_beside(y, X)
+    y = _as_array(y)
     if is_host(y):
         y = column_or_1d(y, warn=True)
     _check_rows(y, n_rows)
@@ -48,25 +48,25 @@ def class_targets(y: Any, X: Array, n_rows: int) -> Targets:
         raise InvalidDataError(
             f"The labelled rows of y have 1 class ({classes[0]}); at least two classes are needed."
         )
-    codes = _beside(xp.searchsorted(classes, known), X)
-    return Targets(
-        _beside(labeled, X), one_versus_rest(codes, classes.shape[0], X), classes=classes
-    )
+    integer = index_dtype(X, namespace(X))
+    codes = place(xp.searchsorted(classes, known), like=X, dtype=integer)
+    values = one_versus_rest(codes, classes.shape[0], X.dtype)
+    return Targets(place(labeled, like=X, dtype=integer), values, classes=classes)
 
 
-def one_versus_rest(codes: Array, n_classes: int, X: Array) -> Array:
+def one_versus_rest(codes: Array, n_classes: int, dtype: Any) -> Array:
     """Return +1 where a row is of the column's class and -1 elsewhere, (n, k)."""
     xp = namespace(codes)
     columns = xp.arange(n_classes, dtype=codes.dtype, device=codes.device)
     if n_classes == 2:
         columns = columns[1:]
-    own = xp.astype(codes[:, None] == columns, X.dtype)
+    own = xp.astype(codes[:, None] == columns, dtype)
     return 2.0 * own - 1.0
 
 
 def real_targets(y: Any, X: Array, n_rows: int) -> Targets:
     """Return real targets beside X; a row whose targets are all NaN is unlabelled."""
-    y = _on_host_or_beside(y, X)
+    y = _as_array(y)
     if is_host(y):
         y = _host_numbers(y)
     _check_rows(y, n_rows)
@@ -88,24 +88,18 @@ def real_targets(y: Any, X: Array, n_rows: int) -> Targets:
     values = xp.take(values, labeled, axis=0)
     if xp.isdtype(values.dtype, "real floating") and not bool(xp.all(xp.isfinite(values))):
         raise InvalidDataError("y contains infinity.")
-    return Targets(_beside(labeled, X), _beside(values, X, real=True), column=y.ndim == 1)
+    labeled = place(labeled, like=X, dtype=index_dtype(X, namespace(X)))
+    return Targets(labeled, place(values, like=X, dtype=X.dtype), column=y.ndim == 1)
 
 
-def _on_host_or_beside(y: Any, X: Array) -> Array:
-    """Return y as an array of the host, or as it is if it already lies beside X."""
+def _as_array(y: Any) -> Array:
+    """Return y as it is if an array, else as an array of the host."""
     if y is None:
         raise InvalidDataError(
             "This estimator requires y to be passed, but the target y is None: mark unlabelled "
             "rows inside y instead."
         )
-    if not is_array(y) or is_host(y):
-        return host.asarray(y)
-    if namespace(y) is not namespace(X) or y.device != X.device:
-        raise BackendError(
-            f"y must be a NumPy array or lie where X is, on {X.device}. "
-            f"Got {type(y).__module__}.{type(y).__name__} on {y.device} instead."
-        )
-    return y
+    return y if is_array(y) else host.asarray(y)
 
 
 def _host_numbers(y: Array) -> Array:
@@ -128,7 +122,7 @@ def _is_labeled(y: Array) -> Array:
     """Return which entries of y hold a label."""
     xp = namespace(y)
     if getattr(y.dtype, "kind", "") == "O":
-        return xp.asarray([v is not None and v == v for v in y], dtype=xp.bool)  # noqa: PLR0124
+        return xp.asarray([v is not None and v == v for v in y], dtype=xp.bool)
     if getattr(y.dtype, "kind", "") in "USTb" and is_host(y):
         return xp.ones(y.shape, dtype=xp.bool)
     if xp.isdtype(y.dtype, "signed integer"):
@@ -141,12 +135,3 @@ def _isnan(y: Array) -> Array:
     if xp.isdtype(y.dtype, "real floating"):
         return xp.isnan(y)
     return xp.zeros(y.shape, dtype=xp.bool, device=y.device)
-
-
-def _beside(values: Array, X: Array, *, real: bool = False) -> Array:
-    """Return indices, or reals in the precision of X, in the library and on the device of X."""
-    xp = namespace(X)
-    dtype = X.dtype if real else index_dtype(X, xp)
-    if is_host(values):
-        return place(values, like=X, dtype=dtype)
-    return xp.astype(values, dtype, copy=False)

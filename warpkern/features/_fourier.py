@@ -16,7 +16,7 @@ __all__ = ["RBF"]
 
 # gamma * (mean squared distance to the 10th neighbour), where "auto" puts gamma. The best
 # values on MNIST, USPS, text and two moons lie between 0.1 and 2.
-_AUTO_GAMMA = 0.3
+_AUTO_GAMMA = 0.5
 
 
 class RBF(BaseEstimator):  # type: ignore[misc]
@@ -72,7 +72,7 @@ class RBF(BaseEstimator):  # type: ignore[misc]
 
     def __init__(
         self,
-        n_features: int = 1000,
+        n_features: int = 2000,
         *,
         gamma: float | str = "auto",
         form: str = "paired",
@@ -158,4 +158,3 @@ def _orthogonal_directions(n: int, p: int, rng: Any) -> Array:
 
 
 _SAMPLERS = {"orthogonal": _orthogonal_directions, "iid": _iid_directions}
-

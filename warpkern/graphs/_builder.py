@@ -54,7 +54,11 @@ class KNNBuilder(ABC, BaseEstimator):  # type: ignore[misc]
         k = self._checked_neighbors(X.shape[0])
         indices, squared = self.neighbors(X, k)
         return graph_from_neighbors(
-            indices, squared, weights=self.weights, sigma=self.sigma, description=f"{self!r}, q={k}"
+            indices,
+            squared,
+            weights=self.weights,
+            sigma=self.sigma,
+            description=f"{self!r}, q={k}",
         )
 
     def _checked_neighbors(self, n_points: int) -> int:

@@ -42,7 +42,7 @@ class ExactKNN(KNNBuilder):
     '4 nodes, 3 edges, 1 component; ExactKNN(n_neighbors=1), q=1'
     """
 
-    def neighbors(self, X: Array, k: int) -> tuple[Array, Array]:  # noqa: D102
+    def neighbors(self, X: Array, k: int) -> tuple[Array, Array]:
         xp = namespace(X)
         n_points = X.shape[0]
         block = max(1, _BLOCK_BYTES // (8 * n_points))

@@ -62,7 +62,11 @@ class KRR(BaseEstimator):  # type: ignore[misc]
         n, d = F.shape
         if y.ndim != 2 or y.shape[0] != n:
             raise InvalidDataError(f"y must be ({n}, k) as F has {n} rows. Got {y.shape} instead.")
-        s = xp.ones((n,), dtype=F.dtype, device=F.device) if sample_weight is None else sample_weight
+        s = (
+            xp.ones((n,), dtype=F.dtype, device=F.device)
+            if sample_weight is None
+            else sample_weight
+        )
         total = float(xp.sum(s))
         if s.shape != (n,) or not total > 0 or bool(xp.any(s < 0)):
             raise InvalidDataError(

@@ -39,7 +39,7 @@ class RBF(Kernel):
             raise invalid_parameter(self, "gamma", "a number > 0", gamma)
         self.gamma = gamma
 
-    def gram(self, X: Array, Y: Array) -> Array:  # noqa: D102
+    def gram(self, X: Array, Y: Array) -> Array:
         return namespace(X, Y).exp(-self.gamma * squared_distances(X, Y))
 
     def __repr__(self) -> str:
@@ -49,7 +49,7 @@ class RBF(Kernel):
 class Linear(Kernel):
     """k(x, y) = x . y."""
 
-    def gram(self, X: Array, Y: Array) -> Array:  # noqa: D102
+    def gram(self, X: Array, Y: Array) -> Array:
         return X @ Y.T
 
     def __repr__(self) -> str:

@@ -62,7 +62,7 @@ class WarpedKernel(Kernel):
         self.operator = operator
         self._system = _warp_system(kernel(X, X), operator)
 
-    def gram(self, X: Array, Y: Array) -> Array:  # noqa: D102
+    def gram(self, X: Array, Y: Array) -> Array:
         k_x, k_y = self.kernel(X, self.X), self.kernel(self.X, Y)
         return self.kernel(X, Y) - k_x @ _correction(self._system, self.operator.matmul(k_y))
 

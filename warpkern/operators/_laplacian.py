@@ -48,7 +48,7 @@ class LaplacianPower(BaseEstimator):  # type: ignore[misc]
            [-2.]])
     """
 
-    def __init__(self, alpha: float = 1000.0, power: int = 1, *, normalized: bool = True) -> None:
+    def __init__(self, alpha: float = 300.0, power: int = 1, *, normalized: bool = True) -> None:
         self.alpha = alpha
         self.power = power
         self.normalized = normalized
