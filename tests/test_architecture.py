@@ -111,9 +111,7 @@ def test_only_the_array_package_names_an_array_library():
 
 def test_modules_import_only_to_their_left():
     found = {
-        name: wrong
-        for name, file, tree in modules()
-        if (wrong := wrong_imports(name, file, tree))
+        name: wrong for name, file, tree in modules() if (wrong := wrong_imports(name, file, tree))
     }
     assert found == {}
 
@@ -144,9 +142,7 @@ def test_every_created_array_names_its_device():
 )
 def test_an_array_library_is_found_where_it_is_named(source, libraries):
     file = ROOT / "heads" / "_example.py"
-    assert (
-        array_libraries_named("warpkern.heads._example", file, ast.parse(source)) == libraries
-    )
+    assert array_libraries_named("warpkern.heads._example", file, ast.parse(source)) == libraries
 
 
 @pytest.mark.parametrize(
@@ -182,9 +178,7 @@ def test_an_array_without_a_device_is_found(source, count):
 
 def test_importing_warpkern_loads_nothing_heavy():
     code = "import json, sys, warpkern; print(json.dumps(sorted(sys.modules)))"
-    run = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True
-    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     loaded = {name.split(".")[0] for name in json.loads(run.stdout)}
     heavy = {"sklearn", "scipy", "pyamg", "pynndescent", "numba", "matplotlib", "pluggy"}
     assert loaded & (heavy | ARRAY_LIBRARIES) == set()

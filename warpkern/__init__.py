@@ -43,7 +43,9 @@ _SUBPACKAGES = (
 __all__ = [*_ATTRIBUTES, *_SUBPACKAGES, "__version__"]
 
 if TYPE_CHECKING:
-    from warpkern.estimators import WarpClassifier, WarpedFeatures, WarpRegressor
+    from warpkern.estimators import WarpClassifier as WarpClassifier
+    from warpkern.estimators import WarpedFeatures as WarpedFeatures
+    from warpkern.estimators import WarpRegressor as WarpRegressor
 
 
 def __getattr__(name: str) -> Any:

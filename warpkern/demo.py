@@ -97,7 +97,7 @@ def _measure(model: Any, problem: Problem) -> tuple[float, float, float]:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Compare a model of the labelled points, the warped model and scikit-learn's LabelSpreading."""
+    """Compare a model of the labelled points, the warped one, and scikit-learn's own."""
     parser = argparse.ArgumentParser(prog="warpkern demo", description=main.__doc__)
     parser.add_argument("--out", default="warpkern-demo.png", help="the picture (%(default)s)")
     parser.add_argument("--draws", type=int, default=10, help="draws of labels (%(default)s)")

@@ -40,9 +40,7 @@ def check(result, backend, expected, dtype):
     values = to_host(result)
     assert values.dtype == dtype
     assert values.shape == expected.shape
-    np.testing.assert_allclose(
-        values, expected, rtol=TOLERANCE[dtype], atol=10 * TOLERANCE[dtype]
-    )
+    np.testing.assert_allclose(values, expected, rtol=TOLERANCE[dtype], atol=10 * TOLERANCE[dtype])
 
 
 @REALS

@@ -44,9 +44,7 @@ def test_an_unknown_device_is_refused_by_name(name, device):
         Backend.named(name, device)
 
 
-@pytest.mark.parametrize(
-    ("name", "device"), [("numpy", "cpu"), ("torch", "cpu"), ("jax", "cpu:0")]
-)
+@pytest.mark.parametrize(("name", "device"), [("numpy", "cpu"), ("torch", "cpu"), ("jax", "cpu:0")])
 def test_without_a_device_the_default_one_is_meant(name, device):
     assert Backend.named(name) == Backend(name, device)
 

@@ -1,6 +1,5 @@
 """scikit-learn's own checks for estimators, all of them."""
 
-import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import warpkern as wk

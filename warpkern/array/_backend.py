@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, fields, is_dataclass
 from importlib import import_module
 from types import ModuleType
@@ -92,20 +93,25 @@ class Backend:
     @classmethod
     def named(cls, name: str, device: Any = None) -> Backend:
         """Return the backend called `name`, on `device` or on its default device."""
-        probe = cls(name, "" if device is None else str(device))
+        known = ", ".join(entry.name for entry in LIBRARIES[:-1])
+        probe = cls(name, "")
         try:
             xp = probe.xp
-        except ImportError as error:
-            known = ", ".join(entry.name for entry in LIBRARIES[:-1])
+            default = xp.empty(0)
+        except (ImportError, ValueError, AttributeError) as error:
             raise BackendError(
-                f"The array library {name!r} cannot be imported ({error}). "
-                f"Choose one of {known}, or the module of an installed Array API library."
+                f"{name!r} is not an Array API library that can be imported ({error}). Choose one "
+                f"of {known}, or the module of another installed one."
             ) from error
         if device is None:
-            return backend_of(xp.empty(0))
-        if not isinstance(device, str):
-            return backend_of(xp.empty(0, device=device))
-        return backend_of(xp.empty(0, device=probe.adapter.as_device(device, xp)))
+            return backend_of(default)
+        try:
+            place = probe.adapter.as_device(device, xp) if isinstance(device, str) else device
+            return backend_of(xp.empty(0, device=place))
+        except BackendError:
+            raise
+        except Exception as error:  # each library has its own for a device that is not there
+            raise BackendError(f"{name} has no device {device!r} ({error}).") from error
 
     @property
     def xp(self) -> Namespace:
@@ -122,13 +128,21 @@ class Backend:
         """Whether this is NumPy."""
         return self.name == "numpy"
 
+    def active(self) -> AbstractContextManager[Any]:
+        """Return a context in which new arrays are made on this device (only CuPy needs it)."""
+        context: AbstractContextManager[Any] = self.adapter.use_device(self._device)
+        return context
+
     def asarray(self, x: Array) -> Array:
-        """Return `x`, of any library, as an array here. An explicit transfer, by way of the host."""
+        """Return `x`, of any library, as an array here: explicitly, by way of the host."""
         if is_array(x) and backend_of(x) == self:
             return x
         values = adapter_of(x).to_host(x) if is_array(x) else x
-        xp = self.xp
-        return self.adapter.from_host(values, self.adapter.as_device(self.device, xp), xp)
+        return self.adapter.from_host(values, self._device, self.xp)
+
+    @property
+    def _device(self) -> Any:
+        return self.adapter.as_device(self.device, self.xp)
 
     def __str__(self) -> str:
         return f"{self.name} on {self.device}"
@@ -154,6 +168,7 @@ def place(values: Array, like: Array, dtype: Any) -> Array:
     xp, target = namespace(like), backend_of(like)
     if is_array(values) and backend_of(values) == target:
         return xp.astype(values, dtype, copy=False)
+    # Narrow first: without 64 bits JAX takes float64 for another name of float32.
     names = ("float32", "int32", "float64", "int64", "bool")
     name = next(n for n in names if xp.isdtype(dtype, getattr(xp, n)))
     values = adapter_of(values).to_host(values) if is_array(values) else values
@@ -169,7 +184,8 @@ def map_arrays(tree: Any, function: Callable[[Array], Array]) -> Any:
     if is_array(tree):
         return function(tree)
     if isinstance(tree, list | tuple):
-        return type(tree)(map_arrays(item, function) for item in tree)
+        items = [map_arrays(item, function) for item in tree]
+        return type(tree)(*items) if hasattr(tree, "_fields") else type(tree)(items)
     if isinstance(tree, dict):
         return {key: map_arrays(value, function) for key, value in tree.items()}
     if is_dataclass(tree) and not isinstance(tree, type):

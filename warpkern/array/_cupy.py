@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from typing import Any
 
 import cupy
@@ -24,6 +25,11 @@ def as_device(name: str, xp: Namespace) -> Any:  # noqa: ARG001 - one library
     if platform != "cuda" or not (number or "0").isdigit():
         raise BackendError(f"cupy has no device {name!r}. Choose a name such as 'cuda:0'.")
     return cupy.cuda.Device(int(number or 0))
+
+
+def use_device(device: Any) -> AbstractContextManager[Any]:
+    # CuPy computes on the current device, wherever the arrays are.
+    return device  # type: ignore[no-any-return]
 
 
 def to_host(x: Array) -> Array:
@@ -54,10 +60,7 @@ eigh_smallest = _generic.eigh_smallest
 def csr_matmul(
     indptr: Array, indices: Array, data: Array, shape: tuple[int, int], v: Array
 ) -> Array:
-    # cuSPARSE wants the dense factor in Fortran order.
-    return cupyx.scipy.sparse.csr_matrix((data, indices, indptr), shape=shape) @ (
-        cupy.asfortranarray(v)
-    )
+    return cupyx.scipy.sparse.csr_matrix((data, indices, indptr), shape=shape) @ v
 
 
 topk = _generic.topk  # CuPy's own argpartition sorts the whole row as well

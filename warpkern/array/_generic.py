@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import array_api_extra as xpx
@@ -24,6 +25,10 @@ def as_device(name: str, xp: Namespace) -> Any:
     return devices[name]
 
 
+def use_device(device: Any) -> AbstractContextManager[Any]:  # noqa: ARG001
+    return nullcontext()  # results follow their arguments
+
+
 def to_host(x: Array) -> Array:
     import numpy as np
 
@@ -37,14 +42,10 @@ def from_host(x: Array, device: Any, xp: Namespace) -> Array:
 
 
 def cholesky(a: Array) -> Array:
-    xp = namespace(a)
     try:
-        r = xp.linalg.cholesky(a)
+        return namespace(a).linalg.cholesky(a)
     except Exception as error:  # the standard does not say which exception
         raise NotPositiveDefiniteError(f"Cholesky of a {a.shape} matrix failed.") from error
-    if not bool(xp.all(xp.isfinite(r))):
-        raise NotPositiveDefiniteError(f"Cholesky of a {a.shape} matrix failed.")
-    return r
 
 
 def solve_triangular(r: Array, b: Array, transpose: bool) -> Array:

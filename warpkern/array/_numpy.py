@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..exceptions import BackendError, NotPositiveDefiniteError
+from . import _generic
 from ._typing import Array, Namespace
 
 
@@ -18,6 +19,9 @@ def as_device(name: str, xp: Namespace) -> Any:  # noqa: ARG001 - there is only 
     if name != "cpu":
         raise BackendError(f"numpy has no device {name!r}. Choose 'cpu'.")
     return "cpu"
+
+
+use_device = _generic.use_device
 
 
 def to_host(x: Array) -> Array:

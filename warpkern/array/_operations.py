@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ._backend import adapter_of
+from ..exceptions import NotPositiveDefiniteError
+from ._backend import adapter_of, namespace
 from ._typing import Array
 
 __all__ = [
@@ -60,7 +61,12 @@ def cholesky(a: Array) -> Array:
     array([[2., 0.],
            [1., 1.]])
     """
-    return adapter_of(a).cholesky(a)
+    r = adapter_of(a).cholesky(a)
+    xp = namespace(r)
+    # Some libraries answer a failure, or NaN in the input, with NaN.
+    if not bool(xp.all(xp.isfinite(xp.linalg.diagonal(r)))):
+        raise NotPositiveDefiniteError(f"Cholesky of a {tuple(a.shape)} matrix failed.")
+    return r
 
 
 def solve_triangular(r: Array, b: Array, *, transpose: bool = False) -> Array:
@@ -81,7 +87,7 @@ def solve_triangular(r: Array, b: Array, *, transpose: bool = False) -> Array:
 
 
 def eigh_smallest(a: Array, k: int) -> tuple[Array, Array]:
-    """Return the `k` smallest eigenvalues (k,), ascending, and eigenvectors (d, k) of symmetric `a`.
+    """Return the `k` smallest eigenvalues (k,), ascending, and vectors (d, k) of symmetric `a`.
 
     Notes
     -----

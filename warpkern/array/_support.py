@@ -9,6 +9,7 @@ __all__ = ["FUNCTIONS", "LIBRARIES", "Library", "library", "support_table"]
 FUNCTIONS: dict[str, str] = {
     "device_name": "name of the device an array is on",
     "as_device": "device object from its name",
+    "use_device": "compute on a device",
     "to_host": "array to NumPy",
     "from_host": "NumPy to array",
     "cholesky": "Cholesky factor, failure reported",
@@ -53,7 +54,7 @@ class Library:
     native: frozenset[str]
 
 
-_TESTED = "core suite run on every change"
+_TESTED = "core tests run on every change"
 
 LIBRARIES: tuple[Library, ...] = (
     Library(
@@ -64,7 +65,7 @@ LIBRARIES: tuple[Library, ...] = (
         devices="cpu",
         float64="yes",
         status=_TESTED,
-        native=frozenset(FUNCTIONS),
+        native=frozenset(FUNCTIONS) - {"use_device"},
     ),
     Library(
         name="cupy",
@@ -84,7 +85,7 @@ LIBRARIES: tuple[Library, ...] = (
         devices="cpu, cuda:N, mps",
         float64="yes (not on mps)",
         status=_TESTED + ", on the CPU",
-        native=frozenset(FUNCTIONS) - {"eigh_smallest"},
+        native=frozenset(FUNCTIONS) - {"use_device", "eigh_smallest"},
     ),
     Library(
         name="jax",
@@ -94,7 +95,7 @@ LIBRARIES: tuple[Library, ...] = (
         devices="cpu:N, gpu:N, tpu:N",
         float64="with jax_enable_x64",
         status=_TESTED + ", on the CPU",
-        native=frozenset(FUNCTIONS) - {"eigh_smallest"},
+        native=frozenset(FUNCTIONS) - {"use_device", "eigh_smallest"},
     ),
     Library(
         name="generic",
@@ -120,7 +121,7 @@ def support_table() -> str:
     Examples
     --------
     >>> print(support_table().splitlines()[2])
-    | NumPy | `numpy` | cpu | yes | core suite run on every change |
+    | NumPy | `numpy` | cpu | yes | core tests run on every change |
     """
     rows = ["| library | `backend=` | devices | float64 | status |", "|---|---|---|---|---|"]
     for entry in LIBRARIES:

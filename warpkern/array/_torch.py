@@ -26,13 +26,16 @@ def as_device(name: str, xp: Namespace) -> Any:  # noqa: ARG001 - one library
         ) from error
 
 
+use_device = _generic.use_device
+
+
 def to_host(x: Array) -> Array:
     return x.detach().cpu().numpy()
 
 
 def from_host(x: Array, device: Any, xp: Namespace) -> Array:  # noqa: ARG001 - one library
     # A copy: a tensor that shares memory with a read-only NumPy array is undefined behaviour.
-    return torch.tensor(np.ascontiguousarray(x), device=device)
+    return torch.tensor(np.asarray(x, order="C"), device=device)
 
 
 def cholesky(a: Array) -> Array:

@@ -169,8 +169,9 @@ class WarpPredictor(WarpEstimator):
         """Return phi(x) . w + b (n, k) where the model is, and where X came from."""
         X, origin = self._new_points(X, method)
         block = max(1, _PREDICT_BYTES // (8 * self.coef_.shape[0]))
-        parts = [
-            self.feature_map_.transform(X[rows, :]) @ self.coef_ + self.intercept_
-            for rows in row_blocks(X.shape[0], block)
-        ]
-        return namespace(*parts).concat(parts, axis=0), origin
+        with self.backend_.active():
+            parts = [
+                self.feature_map_.transform(X[rows, :]) @ self.coef_ + self.intercept_
+                for rows in row_blocks(X.shape[0], block)
+            ]
+            return namespace(*parts).concat(parts, axis=0), origin

@@ -85,10 +85,11 @@ class WarpClassifier(ClassifierMixin, WarpPredictor):  # type: ignore[misc]
         """
         fitted = copy.copy(self)
         points = fitted._fit_points(X, X_unlabeled)
-        targets = class_targets(y, points, fitted._n_given)
-        weights = fitted._labeled_weights(sample_weight, targets.labeled, points)
-        fitted.classes_ = targets.classes
-        fitted._fit_weights(points, targets.labeled, targets.values, weights)
+        with fitted.backend_.active():
+            targets = class_targets(y, points, fitted._n_given)
+            weights = fitted._labeled_weights(sample_weight, targets.labeled, points)
+            fitted.classes_ = targets.classes
+            fitted._fit_weights(points, targets.labeled, targets.values, weights)
         return self._commit(fitted)
 
     def decision_function(self, X: Any) -> Array:

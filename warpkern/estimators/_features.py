@@ -88,17 +88,19 @@ class WarpedFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, WarpEsti
         """Fit to the points X (N, p); `y` is not used."""
         fitted = copy.copy(self)
         points = fitted._fit_points(X)
-        fitted._fit_stages(points, None)
-        fitted._n_features_out = fitted._warped(points[:1, :]).shape[1]
+        with fitted.backend_.active():
+            fitted._fit_stages(points, None)
+            fitted._n_features_out = fitted._warped(points[:1, :]).shape[1]
         return self._commit(fitted)
 
     def transform(self, X: Any) -> Array:
         """Return the warped features (n, d) of X (n, p)."""
         points, origin = self._new_points(X, "transform")
-        return origin.asarray(self._warped(points))
+        with self.backend_.active():
+            return origin.asarray(self._warped(points))
 
     def kernel(self, X: Any, Y: Any = None) -> Array:
-        """Return the warped kernel (n, m) between the rows of X (n, p) and Y (m, p), or X itself."""
+        """Return the warped kernel (n, m) of the rows of X (n, p) and Y (m, p), by default X."""
         F = self.transform(X)
         return F @ (F if Y is None else self.transform(Y)).T
 

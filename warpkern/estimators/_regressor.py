@@ -56,10 +56,11 @@ class WarpRegressor(MultiOutputMixin, RegressorMixin, WarpPredictor):  # type: i
         """
         fitted = copy.copy(self)
         points = fitted._fit_points(X, X_unlabeled)
-        targets = real_targets(y, points, fitted._n_given)
-        weights = fitted._labeled_weights(sample_weight, targets.labeled, points)
-        fitted._single_output = targets.column
-        fitted._fit_weights(points, targets.labeled, targets.values, weights)
+        with fitted.backend_.active():
+            targets = real_targets(y, points, fitted._n_given)
+            weights = fitted._labeled_weights(sample_weight, targets.labeled, points)
+            fitted._single_output = targets.column
+            fitted._fit_weights(points, targets.labeled, targets.values, weights)
         return self._commit(fitted)
 
     def predict(self, X: Any) -> Array:

@@ -122,9 +122,9 @@ def _is_labeled(y: Array) -> Array:
     """Return which entries of y hold a label."""
     xp = namespace(y)
     if getattr(y.dtype, "kind", "") == "O":
-        return xp.asarray([v is not None and v == v for v in y], dtype=xp.bool)
+        return host.asarray([v is not None and v == v for v in y], dtype=host.bool)
     if getattr(y.dtype, "kind", "") in "USTb" and is_host(y):
-        return xp.ones(y.shape, dtype=xp.bool)
+        return host.ones(y.shape, dtype=host.bool)
     if xp.isdtype(y.dtype, "signed integer"):
         return y != -1
     return ~_isnan(y)

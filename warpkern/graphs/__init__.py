@@ -4,5 +4,6 @@ from ..contracts import Graph
 from ._builder import KNNBuilder
 from ._exact import ExactKNN
 from ._neighbors import graph_from_neighbors
+from ._ranking import rank_candidates
 
-__all__ = ["ExactKNN", "Graph", "KNNBuilder", "graph_from_neighbors"]
+__all__ = ["ExactKNN", "Graph", "KNNBuilder", "graph_from_neighbors", "rank_candidates"]

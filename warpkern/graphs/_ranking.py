@@ -14,11 +14,30 @@ _TIE = {64: 2.0**-36, 32: 2.0**-16}
 def rank_candidates(X: Array, rows: slice, candidates: Array, k: int) -> tuple[Array, Array]:
     """Return the k nearest of the candidates (b, m) of X[rows] and their squared distances (b, k).
 
-    Nearest first; ties go to the lower index.
+    Parameters
+    ----------
+    X : (N, p)
+    rows : slice
+        Which rows of X the candidates belong to.
+    candidates : (b, m) integers
+        Rows of X, distinct within each line, the point itself left out; m >= k.
+    k : int
+
+    Returns
+    -------
+    neighbors, squared_distances : (b, k)
+        Nearest first; ties go to the lower index.
 
     Notes
     -----
     Cost b m p. Distances are summed in float64 where the device has it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.asarray([[0.0], [3.0], [1.0]])
+    >>> rank_candidates(X, slice(0, 1), np.asarray([[1, 2]]), k=1)
+    (array([[2]]), array([[1.]]))
     """
     xp = namespace(X)
     if k == 0:

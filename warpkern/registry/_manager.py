@@ -65,7 +65,7 @@ class Registry:
                 self.register(plugin, provider)
 
     def register(self, plugin: object, provider: str) -> None:
-        """Add the components that the hooks of `plugin` yield: all of them, or none and a warning."""
+        """Add the components that the hooks of `plugin` yield: all, or none and a warning."""
         others = self._manager.get_plugins()
         try:
             self._manager.register(plugin, name=f"{provider}:{len(others)}")

@@ -1,0 +1,81 @@
+"""Contract of heads."""
+
+from __future__ import annotations
+
+from ..array import Array, Backend, host, host_generator, to_host
+from ._requirements import FLOATS, Make, close, points, refused, require, require_follows
+
+
+def exercise(make: Make, backend: Backend) -> None:
+    """Fit the head once."""
+    make().fit(*_problem(20, 4, backend))
+
+
+def check_shape_and_type(make: Make, backend: Backend) -> None:
+    """Weights are (d, k) and (k,), finite, and follow F, with fewer and with more rows than d."""
+    for dtype in FLOATS:
+        for n in (6, 30):
+            head = make()
+            require(head.fit(*_problem(n, 12, backend, dtype)) is head, "fit does not return self")
+            for name, shape in (("coef_", (12, 2)), ("intercept_", (2,))):
+                value = getattr(head, name)
+                require(tuple(value.shape) == shape, f"{name} is {value.shape}, not {shape}")
+                require_follows(value, backend, dtype, name)
+                require(bool(host.all(host.isfinite(to_host(value)))), f"{name} is not finite")
+
+
+def check_learns(make: Make, backend: Backend) -> None:
+    """Targets of -1 and +1 that a plane separates widely are told apart."""
+    F, y = _problem(60, 4, backend)
+    head = make().fit(F, y)
+    scores = to_host(F) @ to_host(head.coef_) + to_host(head.intercept_)
+    right = float(host.mean(host.astype(scores * to_host(y) > 0, host.float64)))
+    require(right >= 0.95, f"only {100 * right:.0f} % of well separated targets are told apart")
+
+
+def check_sample_weight(make: Make, backend: Backend) -> None:
+    """Equal weights of 1 change nothing; a row of weight 0 counts for nothing."""
+    F, y = _problem(30, 4, backend)
+    ones = backend.asarray(host.ones(30))
+    plain = make().fit(F, y)
+    require(
+        close(make().fit(F, y, ones).coef_, plain.coef_, "float32"),
+        "weights of 1 differ from no weights",
+    )
+    some = backend.asarray(host.asarray([1.0] * 20 + [0.0] * 10))
+    without = make().fit(F[:20, :], y[:20, :])
+    require(
+        close(make().fit(F, y, some).coef_, without.coef_, "float32"),
+        "rows of weight 0 change the weights",
+    )
+
+
+def check_same_on_the_host(make: Make, backend: Backend) -> None:
+    """The weights are those that NumPy computes."""
+    expected = make().fit(*_problem(30, 4, Backend.named("numpy")))
+    head = make().fit(*_problem(30, 4, backend))
+    require(close(head.coef_, expected.coef_, "float64"), "weights differ from NumPy's")
+
+
+def check_mismatched_rows_are_refused(make: Make, backend: Backend) -> None:
+    """Another number of targets than rows raises ValueError."""
+    F, y = _problem(20, 4, backend)
+    require(refused(lambda: make().fit(F, y[:19, :])), "19 targets for 20 rows are taken")
+
+
+def _problem(n: int, d: int, backend: Backend, dtype: str = "float64") -> tuple[Array, Array]:
+    """Return rows F (n, d) and two columns of targets -1 / +1, separated with a margin."""
+    F = 2.0 * to_host(points(n, d, Backend.named("numpy"))) - 1.0
+    y = 2.0 * host_generator(1).integers(0, 2, size=(n, 2)) - 1.0
+    F[:, :2] = y + 0.2 * F[:, :2]
+    F, y = (host.astype(a, getattr(host, dtype)) for a in (F, y))
+    return backend.asarray(F), backend.asarray(y)
+
+
+CHECKS = (
+    check_shape_and_type,
+    check_learns,
+    check_sample_weight,
+    check_same_on_the_host,
+    check_mismatched_rows_are_refused,
+)
