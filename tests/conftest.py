@@ -6,10 +6,14 @@ that skips them would prove nothing about them.
 
 import os
 
-# Both are read once, when the library is imported.
+# Read once, when the library is imported. Tests compile much and run little.
 os.environ.setdefault("JAX_ENABLE_X64", "1")
 os.environ.setdefault("SCIPY_ARRAY_API", "1")
+os.environ.setdefault(
+    "XLA_FLAGS", "--xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true"
+)
 
+import numpy as np
 import pytest
 
 from warpkern.array import Backend
@@ -28,3 +32,9 @@ BACKENDS = {
 def backend(request):
     """Each array library in turn, JAX with float64 on."""
     return Backend.named(*BACKENDS[request.param])
+
+
+@pytest.fixture
+def rng():
+    """A generator with a fixed seed, new for each test."""
+    return np.random.default_rng(0)

@@ -4,6 +4,13 @@ from ..contracts import Graph
 from ._builder import KNNBuilder
 from ._exact import ExactKNN
 from ._neighbors import graph_from_neighbors
-from ._ranking import rank_candidates
+from ._ranking import drop_itself, rank_candidates
 
-__all__ = ["ExactKNN", "Graph", "KNNBuilder", "graph_from_neighbors", "rank_candidates"]
+__all__ = [
+    "ExactKNN",
+    "Graph",
+    "KNNBuilder",
+    "drop_itself",
+    "graph_from_neighbors",
+    "rank_candidates",
+]

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
+from typing import Self
 
-import array_api_extra as xpx
-
-from ..array import Array, namespace, row_blocks, topk
+from ..array import Array, accumulation_dtype, index_dtype, namespace, row_blocks, topk
 from ._builder import KNNBuilder
-from ._ranking import rank_candidates
+from ._ranking import drop_itself, order_with_ties, rank_candidates, tied
 
 __all__ = ["ExactKNN"]
 
@@ -43,26 +43,71 @@ class ExactKNN(KNNBuilder):
     """
 
     def neighbors(self, X: Array, k: int) -> tuple[Array, Array]:
+        """Return indices and squared distances (N, k) of the k nearest other rows of X (N, p)."""
         xp = namespace(X)
         n_points = X.shape[0]
         block = max(1, _BLOCK_BYTES // (8 * n_points))
-        n_candidates = min(k + _SPARE, n_points - 1)
-        centered = X - xp.mean(X, axis=0)  # small norms lose fewer digits in the product
-        norms = xp.sum(centered * centered, axis=1)
-        found = []
-        for rows in row_blocks(n_points, block):
-            candidates = _block_candidates(centered, norms, rows, n_candidates)
-            found.append(rank_candidates(X, rows, candidates, k))
+        index = xp.arange(n_points, dtype=index_dtype(X, xp), device=X.device)
+        products = _Products.of(X)
+        found = [_nearest(X, products, index[rows], k) for rows in row_blocks(n_points, block)]
         indices, squared = (xp.concat(list(part), axis=0) for part in zip(*found, strict=True))
         return indices, squared
 
 
-def _block_candidates(X: Array, norms: Array, rows: slice, k: int) -> Array:
-    """Return the k nearest of X[rows] among the other rows, up to rounding, (b, k)."""
+@dataclass(frozen=True)
+class _Products:
+    """Centred points, whose small norms lose fewer digits in a product, and squared norms."""
+
+    points: Array
+    norms: Array
+
+    @classmethod
+    def of(cls, X: Array) -> Self:
+        xp = namespace(X)
+        centered = X - xp.mean(X, axis=0)
+        return cls(centered, xp.sum(centered * centered, axis=1))
+
+    def ranking(self, rows: Array) -> Array:
+        """|x_i - x_j|^2 - |x_i|^2 for i in rows and all j, (b, N)."""
+        xp = namespace(self.points)
+        return self.norms - 2 * (xp.take(self.points, rows, axis=0) @ self.points.T)
+
+
+def _nearest(X: Array, products: _Products, rows: Array, k: int) -> tuple[Array, Array]:
+    """Return indices and squared distances of the k nearest to some rows, (b, k)."""
     xp = namespace(X)
-    queries = X[rows, :]
-    ranking = norms - 2 * (queries @ X.T)  # |x_i - x_j|^2 - |x_i|^2
-    itself = xp.eye(queries.shape[0], dtype=xp.bool, device=X.device)
-    others = xp.where(itself, math.inf, ranking[:, rows])
-    _, indices = topk(xpx.at(ranking)[:, rows].set(others), k)
-    return indices
+    n_candidates = min(k + _SPARE, X.shape[0] - 1)
+    _, candidates = topk(products.ranking(rows), n_candidates + 1)
+    indices, squared = rank_candidates(X, rows, drop_itself(candidates, rows), k)
+    nearest = indices[:, :k], squared[:, :k]
+    if k == 0 or n_candidates == X.shape[0] - 1:
+        return nearest
+    crowded = tied(squared[:, -1], squared[:, k - 1])
+    if not bool(xp.any(crowded)):
+        return nearest
+    again = _nearest_of_all(X, xp.take(rows, xp.nonzero(crowded)[0]), k)
+    return _merge(crowded, nearest, again)
+
+
+def _nearest_of_all(X: Array, rows: Array, k: int) -> tuple[Array, Array]:
+    """Do the same for rows whose k-th distance more points share than there are candidates."""
+    xp = namespace(X)
+    products = _Products.of(xp.astype(X, accumulation_dtype(X, xp), copy=False))
+    squared = products.ranking(rows) + xp.take(products.norms, rows)[:, None]
+    index = xp.arange(X.shape[0], dtype=rows.dtype, device=X.device)
+    others = xp.where(rows[:, None] == index, math.inf, squared)
+    return rank_candidates(X, rows, order_with_ties(others, k)[:, :k], k)
+
+
+def _merge(
+    mask: Array, first: tuple[Array, Array], second: tuple[Array, Array]
+) -> tuple[Array, Array]:
+    """Return the rows of `first`, but where `mask` holds the next row of `second`."""
+    xp = namespace(mask)
+    count = xp.cumulative_sum(xp.astype(mask, xp.int32))
+    own = xp.arange(mask.shape[0], dtype=count.dtype, device=mask.device)
+    position = xp.where(mask, mask.shape[0] + count - 1, own)
+    merged = [
+        xp.take(xp.concat(pair), position, axis=0) for pair in zip(first, second, strict=True)
+    ]
+    return merged[0], merged[1]

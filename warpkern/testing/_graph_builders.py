@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..array import Array, Backend, backend_of, host, to_host
 from ..contracts import Graph
-from ._requirements import FLOATS, Make, close, points, refused, require, require_follows
+from ._requirements import Make, close, floats, points, refused, require, require_follows
 
 
 def exercise(make: Make, backend: Backend) -> None:
@@ -14,7 +14,7 @@ def exercise(make: Make, backend: Backend) -> None:
 
 def check_graph_is_valid(make: Make, backend: Backend) -> None:
     """W is a symmetric, non-negative, finite CSR matrix without self-loops that follows X."""
-    for dtype in FLOATS:
+    for dtype in floats(backend):
         graph = make().build(points(60, 3, backend, dtype))
         _require_valid(graph, 60)
         require_follows(graph.weights, backend, dtype, "weights")
@@ -47,7 +47,7 @@ def check_same_twice(make: Make, backend: Backend) -> None:
     builder = make()
     first, second = builder.build(X), builder.build(X)
     same = all(
-        close(getattr(first, name), getattr(second, name), "float64")
+        close(getattr(first, name), getattr(second, name))
         for name in ("indptr", "indices", "weights")
     )
     require(same, "two builds on the same points differ")

@@ -12,10 +12,11 @@ from ..array import Array, Backend, backend_of, host, host_generator, to_host
 from ..exceptions import WarpkernError
 
 __all__ = [
-    "FLOATS",
     "ConformanceError",
     "Make",
     "close",
+    "floats",
+    "place",
     "points",
     "refused",
     "require",
@@ -24,7 +25,6 @@ __all__ = [
 ]
 
 Make = Callable[[], Any]
-FLOATS = ("float32", "float64")
 
 
 class ConformanceError(WarpkernError, AssertionError):
@@ -55,20 +55,31 @@ def require_parameters(make: Make, backend: Backend) -> None:  # noqa: ARG001 - 
     )
 
 
-def close(a: Array, b: Array, dtype: str) -> bool:
-    """Return whether two arrays agree up to the rounding of a few hundred operations."""
+def close(a: Array, b: Array, tolerance: float | None = None) -> bool:
+    """Return whether two arrays agree, by default up to the rounding of some hundred operations."""
     a, b = to_host(a), to_host(b)
     if a.shape != b.shape:
         return False
-    tolerance = 1e-3 if dtype == "float32" else 1e-8
+    if tolerance is None:
+        tolerance = 1e-3 if host.float32 in (a.dtype, b.dtype) else 1e-8
     scale = max(1.0, float(host.max(host.abs(b)))) if math.prod(b.shape) else 1.0
     return bool(host.all(host.abs(a - b) <= tolerance * scale))
 
 
-def points(n: int, p: int, backend: Backend, dtype: str = "float64", seed: int = 0) -> Array:
+def floats(backend: Backend) -> list[str]:
+    """Return the real types of a backend, the widest last (JAX may be set to have no 64 bits)."""
+    here = backend.xp.__array_namespace_info__()
+    return [name for name in ("float32", "float64") if name in here.dtypes(kind="real floating")]
+
+
+def place(values: Array, backend: Backend, dtype: str | None = None) -> Array:
+    """Return real values of the host on `backend`, in `dtype` or in its widest type."""
+    return backend.asarray(host.astype(values, getattr(host, dtype or floats(backend)[-1])))
+
+
+def points(n: int, p: int, backend: Backend, dtype: str | None = None) -> Array:
     """Return uniform points in the unit cube: non-negative, for the sake of histogram kernels."""
-    X = host_generator(seed).uniform(size=(n, p))
-    return backend.asarray(host.astype(X, getattr(host, dtype)))
+    return place(host_generator(0).uniform(size=(n, p)), backend, dtype)
 
 
 def refused(function: Callable[[], Any]) -> bool:

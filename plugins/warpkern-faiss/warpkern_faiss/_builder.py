@@ -11,7 +11,7 @@ import faiss
 import numpy as np
 from warpkern.array import is_host
 from warpkern.exceptions import BackendError, invalid_parameter
-from warpkern.graphs import KNNBuilder, rank_candidates
+from warpkern.graphs import KNNBuilder, drop_itself, rank_candidates
 
 __all__ = ["FaissKNN", "hnsw"]
 
@@ -72,21 +72,20 @@ class FaissKNN(KNNBuilder):
         """Return indices and squared distances (N, k) of the k nearest other rows of X (N, p)."""
         if not is_host(X):
             raise BackendError(
-                f"FaissKNN takes NumPy arrays. Got {type(X).__module__}.{type(X).__name__} instead: "
-                "use the graph builder 'exact', or pass NumPy data and set backend=."
+                f"FaissKNN takes NumPy arrays. Got {type(X).__module__}.{type(X).__name__} "
+                "instead: fit with NumPy arrays, or use the graph builder 'exact'."
             )
         self._check_parameters()
         n_points = X.shape[0]
         centered = np.ascontiguousarray(X - X.mean(axis=0), dtype=np.float32)
-        with _threads(
-            self.n_threads or (1 if self.index == "hnsw" else faiss.omp_get_max_threads())
-        ):
+        default = 1 if self.index == "hnsw" else faiss.omp_get_max_threads()
+        with _threads(self.n_threads or default):
             candidates = self._candidates(centered, min(k + _SPARE, n_points - 1))
         found = [
-            rank_candidates(X, slice(start, start + _BLOCK), candidates[start : start + _BLOCK], k)
-            for start in range(0, n_points, _BLOCK)
+            rank_candidates(X, rows, candidates[rows], k)
+            for rows in np.array_split(np.arange(n_points), -(-n_points // _BLOCK))
         ]
-        indices, squared = (np.concatenate(part) for part in zip(*found, strict=True))
+        indices, squared = (np.concatenate(part)[:, :k] for part in zip(*found, strict=True))
         return indices, squared
 
     def _candidates(self, X: Any, k: int) -> Any:
@@ -104,7 +103,7 @@ class FaissKNN(KNNBuilder):
             exact = faiss.IndexFlatL2(X.shape[1])
             exact.add(X)
             found[missing] = exact.search(X[missing], k + 1)[1]
-        return _without_itself(found)
+        return drop_itself(found, np.arange(X.shape[0]))
 
     def _check_parameters(self) -> None:
         if self.index not in ("flat", "hnsw"):
@@ -122,13 +121,6 @@ class FaissKNN(KNNBuilder):
 def hnsw() -> FaissKNN:
     """Return the approximate builder."""
     return FaissKNN(index="hnsw")
-
-
-def _without_itself(found: Any) -> Any:
-    """Return the neighbours (N, k) from (N, k + 1): without the point, or else the farthest."""
-    itself = found == np.arange(found.shape[0])[:, None]
-    others_first = np.argsort(itself, axis=1, kind="stable")
-    return np.take_along_axis(found, others_first, axis=1)[:, :-1]
 
 
 @contextmanager

@@ -1,0 +1,322 @@
+import pickle
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.cluster import KMeans
+from sklearn.datasets import load_digits
+from sklearn.linear_model import Ridge
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import LinearSVC
+
+import warpkern as wk
+from warpkern.estimators._probability import project_to_simplex
+from warpkern.exceptions import (
+    InvalidDataError,
+    InvalidParameterError,
+    UnknownComponentError,
+)
+from warpkern.features import RBF
+from warpkern.graphs import ExactKNN
+from warpkern.heads import KRR
+from warpkern.kernels import WarpedKernel
+from warpkern.operators import LaplacianPower
+
+
+@pytest.fixture(scope="module")
+def moons():
+    X, truth = wk.datasets.make_two_moons(200, random_state=2)
+    return X, truth, wk.datasets.hide_labels(truth, 6, random_state=2)
+
+
+def small(**parameters):
+    return wk.WarpClassifier(feature_map=RBF(300), random_state=0, **parameters)
+
+
+class TestMethod:
+    def test_scores_are_those_of_exact_kernel_ridge_regression(self, moons, rng):
+        """The whole model is kernel ridge regression with the warped kernel of its features."""
+        X, truth, y = moons
+        new = rng.uniform(-1, 2, size=(20, 2))
+        model = small(head=KRR(0.1, fit_intercept=False)).fit(X, y)
+        phi = model.feature_map_
+
+        def linear(A, B):
+            return phi.transform(A) @ phi.transform(B).T
+
+        k = WarpedKernel(linear, X, model.operator_)
+        labeled = np.nonzero(y >= 0)[0]
+        K = k(X[labeled])
+        lam = 0.1 * K.diagonal().mean()
+        dual = np.linalg.solve(K + lam * np.eye(len(labeled)), 2.0 * truth[labeled] - 1)
+        np.testing.assert_allclose(
+            model.decision_function(new), k(new, X[labeled]) @ dual, atol=1e-6
+        )
+
+    def test_without_an_operator_it_is_ridge_regression_on_random_features(self, moons):
+        X, truth, y = moons
+        model = small(operator=None).fit(X, y)
+        labeled = y >= 0
+        Phi = model.feature_map_.transform(X)
+        ridge = Ridge(alpha=1e-2).fit(Phi[labeled], 2.0 * truth[labeled] - 1)
+        np.testing.assert_allclose(model.decision_function(X), ridge.predict(Phi), atol=1e-8)
+        assert model.graph_ is None
+        assert model.operator_ is None
+
+    def test_zero_alpha_is_no_operator(self, moons):
+        X, _, y = moons
+        np.testing.assert_allclose(
+            small(operator=LaplacianPower(0.0)).fit(X, y).decision_function(X),
+            small(operator=None).fit(X, y).decision_function(X),
+            atol=1e-10,
+        )
+
+    def test_unlabeled_points_help(self):
+        """Three labels per class, five draws: error on new digits far below supervised."""
+        X, truth = load_digits(return_X_y=True)
+        errors = {"laplacian": [], None: []}
+        for seed in range(5):
+            y = wk.datasets.hide_labels(truth[:1300], 30, random_state=seed)
+            for operator, found in errors.items():
+                model = wk.WarpClassifier(operator=operator, random_state=seed).fit(X[:1300], y)
+                found.append(1 - model.score(X[1300:], truth[1300:]))
+        assert np.mean(errors["laplacian"]) < 0.75 * np.mean(errors[None])
+
+    def test_unlabeled_points_may_come_apart(self, moons):
+        X, truth, y = moons
+        labeled = y >= 0
+        order = np.argsort(~labeled, kind="stable")
+        together = small().fit(X[order], y[order])
+        apart = small().fit(X[labeled], truth[labeled], X_unlabeled=X[~labeled])
+        np.testing.assert_allclose(apart.decision_function(X), together.decision_function(X))
+
+    def test_labels_of_any_kind_give_the_same_model(self, moons):
+        X, _, y = moons
+        names = np.asarray(["zero", "one"])  # sorted the other way round
+        text = np.asarray([None if label < 0 else names[label] for label in y], dtype=object)
+        floats = np.where(y < 0, np.nan, y)
+        reference = small().fit(X, y)
+        np.testing.assert_array_equal(small().fit(X, floats).predict(X), reference.predict(X))
+        np.testing.assert_array_equal(small().fit(X, text).predict(X), names[reference.predict(X)])
+
+    def test_weight_zero_is_no_label(self, moons):
+        X, _, y = moons
+        labeled = np.nonzero(y >= 0)[0]
+        weight, hidden = np.ones(200), y.copy()
+        weight[labeled[:2]], hidden[labeled[:2]] = 0.0, -1
+        np.testing.assert_allclose(
+            small().fit(X, y, sample_weight=weight).decision_function(X),
+            small().fit(X, hidden).decision_function(X),
+            atol=1e-8,
+        )
+
+    def test_integer_weights_are_repetitions_where_there_is_no_graph(self, rng):
+        X, y = rng.normal(size=(20, 2)), rng.normal(size=20)
+        times = rng.integers(1, 4, 20)
+        model = wk.WarpRegressor(RBF(50, gamma=1.0), operator=None, random_state=0)
+        np.testing.assert_allclose(
+            clone(model).fit(X, y, sample_weight=times).predict(X),
+            clone(model).fit(np.repeat(X, times, axis=0), np.repeat(y, times)).predict(X),
+            atol=1e-8,
+        )
+
+    def test_outputs_of_a_regression_are_independent(self, rng):
+        X, y = rng.uniform(size=(80, 2)), rng.normal(size=(80, 3))
+        y[30:] = np.nan
+        model = wk.WarpRegressor(RBF(60), random_state=0)
+        together = clone(model).fit(X, y).predict(X)
+        for j in range(3):
+            np.testing.assert_allclose(
+                clone(model).fit(X, y[:, j]).predict(X), together[:, j], atol=1e-9
+            )
+
+    @pytest.mark.parametrize("dtype", [np.int32, np.uint8, np.float16])
+    def test_other_number_types_are_computed_in_float(self, dtype, rng):
+        X = rng.integers(0, 9, size=(40, 3)).astype(dtype)
+        y = np.where(np.arange(40) < 20, np.arange(40) % 2, -1)
+        expected = small().fit(X.astype(float), y).decision_function(X.astype(float))
+        np.testing.assert_allclose(small().fit(X, y).decision_function(X), expected, atol=1e-3)
+
+
+class TestProbabilities:
+    def test_two_and_many_classes(self, moons):
+        X, _, y = moons
+        for labels in (y, np.where(X[:, 0] > 1.2, 2, y)):
+            model = small().fit(X, labels)
+            P = model.predict_proba(X)
+            np.testing.assert_allclose(P.sum(axis=1), 1.0)
+            assert P.min() >= 0
+            np.testing.assert_array_equal(model.classes_[P.argmax(axis=1)], model.predict(X))
+
+    def test_projection_is_the_nearest_point_of_the_simplex(self, rng):
+        from scipy.optimize import minimize
+
+        v = rng.normal(size=(5, 4))
+        for row, projected in zip(v, project_to_simplex(v), strict=True):
+            best = minimize(
+                lambda p, row=row: ((p - row) ** 2).sum(),
+                np.full(4, 0.25),
+                bounds=[(0, None)] * 4,
+                constraints={"type": "eq", "fun": lambda p: p.sum() - 1},
+                options={"ftol": 1e-14},
+            )
+            np.testing.assert_allclose(projected, best.x, atol=1e-6)
+
+
+class TestScikitLearn:
+    def test_clone_and_nested_parameters(self):
+        model = wk.WarpClassifier(feature_map=RBF(50, gamma=2.0))
+        assert clone(model).get_params()["feature_map__gamma"] == 2.0
+        model.set_params(feature_map__gamma=3.0, operator__alpha=1.0, head__reg=0.5)
+        assert (model.feature_map.gamma, model.operator.alpha, model.head.reg) == (3.0, 1.0, 0.5)
+        with pytest.raises(ValueError, match="Invalid parameter 'beta'"):
+            model.set_params(operator__beta=1)
+
+    def test_components_of_the_user_are_not_touched(self, moons):
+        X, _, y = moons
+        phi = RBF(50)
+        wk.WarpClassifier(feature_map=phi, random_state=0).fit(X, y)
+        assert vars(phi) == vars(RBF(50))
+
+    def test_pickle_predicts_the_same(self, moons):
+        X, _, y = moons
+        model = small().fit(X, y)
+        copy = pickle.loads(pickle.dumps(model))
+        np.testing.assert_array_equal(copy.decision_function(X), model.decision_function(X))
+
+    def test_seed_makes_the_model(self, moons):
+        X, _, y = moons
+        scores = [small().fit(X, y).decision_function(X) for _ in range(2)]
+        np.testing.assert_array_equal(*scores)
+        other = small().set_params(random_state=1).fit(X, y)
+        assert not np.allclose(scores[0], other.decision_function(X))
+
+    def test_grid_search_over_a_nested_parameter_of_a_named_stage(self, moons):
+        X, truth, _ = moons
+        search = GridSearchCV(small(), {"operator__alpha": [0.0, 10.0], "head__reg": [0.01]}, cv=2)
+        search.fit(X, truth)
+        assert search.best_score_ > 0.9
+        assert search.best_estimator_.operator.alpha in (0.0, 10.0)
+
+    def test_pipelines(self, moons):
+        X, truth, y = moons
+        model = make_pipeline(StandardScaler(), small()).fit(X, y)
+        assert model.score(X, truth) > 0.9
+        features = wk.WarpedFeatures(RBF(300), random_state=0)
+        svm = make_pipeline(features, LinearSVC()).fit(X, truth)
+        assert svm.score(X, truth) > 0.99
+        clusters = make_pipeline(features, KMeans(2, n_init=3, random_state=0)).fit_predict(X)
+        assert clusters.shape == (200,)
+
+    def test_feature_names_out(self, moons):
+        model = wk.WarpedFeatures(RBF(8)).fit(moons[0])
+        assert model.get_feature_names_out().tolist() == [f"warpedfeatures{i}" for i in range(8)]
+
+    def test_verbose_reports_every_stage(self, moons, capsys):
+        X, _, y = moons
+        small(verbose=True).fit(X, y)
+        report = capsys.readouterr().err
+        for stage in ("feature map", "graph", "operator", "warp", "head"):
+            assert f"[warpkern] {stage} ..." in report
+
+
+class TestRefusals:
+    """Every refusal names what was wrong, and leaves a fitted model as it was."""
+
+    CASES = (
+        (lambda X, y: (X * np.nan, y), {}, "NaN"),
+        (lambda X, y: (X * np.inf, y), {}, "infinity"),
+        (lambda X, y: (X[:-1], y), {}, "inconsistent numbers of samples"),
+        (lambda X, y: (X, np.full_like(y, -1)), {}, "no labelled row"),
+        (lambda X, y: (X, np.where(y == 1, -1, y)), {}, r"1 class \(0\); at least two classes"),
+        (lambda X, y: (X, y + 0.5), {}, "Unknown label type: continuous"),
+        (lambda X, _: (X, None), {}, "requires y to be passed"),
+        (lambda X, y: (X, y), {"graph": ExactKNN(200)}, "below the number of points"),
+        (lambda X, y: (X, y), {"graph": "nearest"}, "Unknown graph builder 'nearest'. Choose one"),
+        (lambda X, y: (X, y), {"feature_map": 3}, "'feature_map' .* name of a feature map or an"),
+        (lambda X, y: (X, y), {"head": KRR}, "'head' .* object with a method 'fit'"),
+        (lambda X, y: (X, y), {"rank": 301}, "'rank' .* from 1 to the number of features, 300"),
+        (lambda X, y: (X, y), {"memory_limit": "1KB"}, "'memory_limit' .* at least"),
+        (lambda X, y: (X, y), {"backend": "tensorflow"}, "'tensorflow' is not an Array API"),
+        (lambda X, y: (X, y), {"random_state": -1}, "'random_state'"),
+    )
+
+    @pytest.mark.parametrize(("data", "parameters", "message"), CASES)
+    def test_fit(self, data, parameters, message, moons):
+        X, _, y = moons
+        model = small().fit(X, y)
+        model.set_params(**parameters)
+        before = {key: value for key, value in vars(model).items() if key.endswith("_")}
+        with pytest.raises(ValueError, match=message):
+            model.fit(*data(X, y))
+        after = {key: value for key, value in vars(model).items() if key.endswith("_")}
+        assert after.keys() == before.keys()
+        assert all(after[key] is before[key] for key in before)
+
+    def test_errors_are_of_their_kind(self, moons):
+        X, _, y = moons
+        with pytest.raises(UnknownComponentError):
+            small(head="forest").fit(X, y)
+        with pytest.raises(InvalidDataError):
+            small().fit(X, np.full(200, -1))
+        with pytest.raises(InvalidParameterError):
+            small(rank=0).fit(X, y)
+
+    def test_regression_targets(self, rng):
+        X = rng.normal(size=(30, 2))
+        y = rng.normal(size=(30, 2))
+        model = wk.WarpRegressor(RBF(10))
+        y[4, 1] = np.nan
+        with pytest.raises(InvalidDataError, match="Row 4 of y has some outputs NaN"):
+            model.fit(X, y)
+        with pytest.raises(InvalidDataError, match="every target is NaN"):
+            model.fit(X, np.full(30, np.nan))
+        with pytest.raises(InvalidDataError, match="y contains infinity"):
+            model.fit(X, np.full(30, np.inf))
+        with pytest.raises(InvalidDataError, match="y must hold real numbers"):
+            model.fit(X, np.full(30, "a"))
+
+    def test_weights(self, moons):
+        X, _, y = moons
+        for weight in (np.ones(199), -np.ones(200), np.zeros(200)):
+            with pytest.raises(ValueError, match="(?i)sample.weight"):
+                small().fit(X, y, sample_weight=weight)
+
+    def test_predict(self, moons):
+        X, _, y = moons
+        with pytest.raises(ValueError, match="not fitted"):
+            small().predict(X)
+        with pytest.raises(ValueError, match="X has 3 features, but WarpClassifier is expecting 2"):
+            small().fit(X, y).predict(np.ones((2, 3)))
+
+    def test_unlabeled_points_of_another_width(self, moons):
+        X, _, y = moons
+        with pytest.raises(ValueError, match="3 features"):
+            small().fit(X, y, X_unlabeled=np.ones((4, 3)))
+
+
+class TestOddData:
+    """Not errors: duplicated points, isolated nodes, several components, constant columns."""
+
+    def test_duplicates_constants_and_components(self, rng):
+        X = np.concatenate([c + rng.normal(size=(30, 2)) for c in (0.0, 50.0, 100.0)])
+        X = np.concatenate([X, X, np.repeat(X[:1], 30, axis=0)])
+        X = np.column_stack([X, np.ones(len(X))])
+        y = np.full(len(X), -1)
+        y[:30:6], y[30:60:6] = 0, 1
+        model = small().fit(X, y)
+        assert model.graph_.n_components >= 3
+        assert np.isfinite(model.decision_function(X)).all()
+        np.testing.assert_array_equal(model.predict(X[:60]), np.repeat([0, 1], 30))
+
+    def test_all_points_equal(self):
+        model = small().fit(np.ones((20, 3)), np.arange(20) % 3 - 1)
+        assert np.isfinite(model.decision_function(np.ones((2, 3)))).all()
+
+    def test_far_outlier_is_an_isolated_node(self, moons):
+        X, _, y = moons
+        X = np.concatenate([X, [[1e6, 1e6]]])
+        model = small().fit(X, np.append(y, -1))
+        assert np.isfinite(model.decision_function(X)).all()

@@ -1,0 +1,134 @@
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+from scipy.spatial.distance import cdist
+
+from warpkern.array import backend_of, to_host
+from warpkern.exceptions import InvalidDataError, InvalidParameterError
+from warpkern.graphs import ExactKNN, _exact, graph_from_neighbors, rank_candidates
+
+
+def dense(graph):
+    arrays = (to_host(graph.weights), to_host(graph.indices), to_host(graph.indptr))
+    return csr_array(arrays, shape=(graph.n_nodes, graph.n_nodes)).toarray()
+
+
+def reference(X, q, sigma=None):
+    """W by the definition, from all distances."""
+    squared = cdist(X, X, "sqeuclidean")
+    np.fill_diagonal(squared, np.inf)
+    nearest = np.argsort(squared, axis=1, kind="stable")[:, :q]
+    listed = np.zeros(squared.shape, dtype=bool)
+    np.put_along_axis(listed, nearest, True, axis=1)
+    if sigma is None:
+        sigma = np.mean(np.sqrt(np.sort(squared, axis=1)[:, q - 1]))
+    return np.where(listed | listed.T, np.exp(-squared / (2 * sigma**2)), 0.0)
+
+
+@pytest.mark.parametrize("sigma", [None, 0.7])
+def test_weights_are_those_of_algorithm_1(backend, sigma, rng):
+    points = rng.normal(size=(60, 3))
+    graph = ExactKNN(5, sigma=sigma or "auto").build(backend.asarray(points))
+    assert {backend_of(a) for a in (graph.indptr, graph.indices, graph.weights)} == {backend}
+    np.testing.assert_allclose(dense(graph), reference(points, 5, sigma), atol=1e-12)
+
+
+def test_graph_is_symmetric_to_the_last_bit_without_self_loops(backend, rng):
+    graph = ExactKNN(5).build(backend.asarray(rng.normal(size=(80, 3)).astype(np.float32)))
+    W = dense(graph)
+    assert W.dtype == np.float32
+    np.testing.assert_array_equal(W, W.T)
+    assert not W.diagonal().any()
+
+
+@pytest.mark.parametrize("block_bytes", [8 * 50, 8 * 50 * 7, 2**30])
+def test_block_size_does_not_matter(monkeypatch, block_bytes, rng):
+    X = rng.integers(0, 4, size=(50, 3)).astype(float)
+    expected = dense(ExactKNN(5).build(X))
+    monkeypatch.setattr(_exact, "_BLOCK_BYTES", block_bytes)
+    np.testing.assert_array_equal(dense(ExactKNN(5).build(X)), expected)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_ties_are_broken_alike_on_every_array_library(backend, dtype, rng):
+    """Rescaled lattice points are full of ties, which rounding would break at random."""
+    points = (rng.integers(0, 3, size=(90, 4)) / 7 - 0.3).astype(dtype)
+    graph, expected = ExactKNN(6).build(backend.asarray(points)), ExactKNN(6).build(points)
+    np.testing.assert_array_equal(to_host(graph.indices), expected.indices)
+    np.testing.assert_array_equal(to_host(graph.indptr), expected.indptr)
+
+
+def test_crowded_ties_go_to_the_lowest_indices(backend):
+    """One point with 40 others at the same distance, far more than are listed."""
+    angle = np.linspace(0, 6, 40)
+    X = np.concatenate([[[0.0, 0.0]], np.stack([np.cos(angle), np.sin(angle)], axis=1)])
+    neighbors, squared = ExactKNN().neighbors(backend.asarray(X), 5)
+    np.testing.assert_array_equal(to_host(neighbors)[0], [1, 2, 3, 4, 5])
+    np.testing.assert_allclose(to_host(squared)[0], 1.0)
+
+
+def test_near_ties_beyond_rounding_are_ranked_by_distance():
+    X = np.asarray([[0.0], [1.0 + 1e-6], [-1.0], [50.0]])
+    neighbors, _ = ExactKNN().neighbors(X, 1)
+    assert neighbors[0, 0] == 2
+
+
+def test_distances_do_not_suffer_cancellation():
+    X = (1e4 + np.asarray([[0.0], [1.0], [3.0], [6.0]])).astype(np.float32)
+    _, squared = ExactKNN().neighbors(X, 2)
+    np.testing.assert_array_equal(squared, [[1, 9], [1, 4], [4, 9], [9, 25]])
+
+
+def test_duplicates_and_constant_data_keep_finite_weights(backend):
+    X = backend.asarray(np.repeat([[0.0, 1.0], [5.0, 5.0]], 15, axis=0))
+    graph = ExactKNN(3).build(X)
+    assert set(to_host(graph.weights).tolist()) == {1.0}
+    assert graph.n_components >= 2
+
+
+def test_binary_weights(rng):
+    X = rng.normal(size=(40, 2))
+    W = dense(ExactKNN(4, weights="binary").build(X))
+    np.testing.assert_array_equal(W, reference(X, 4) > 0)
+
+
+def test_number_of_components(rng):
+    X = np.concatenate([c + rng.normal(size=(20, 2)) for c in (0.0, 100.0, 200.0)])
+    graph = ExactKNN(5).build(X)
+    assert graph.n_components == 3
+    assert graph.describe().startswith(f"60 nodes, {graph.n_edges} edges, 3 components; ExactKNN")
+
+
+def test_auto_takes_ten_neighbors_or_all_there_are():
+    assert "q=10" in ExactKNN().build(np.arange(30.0)[:, None]).description
+    graph = ExactKNN().build(np.arange(4.0)[:, None])
+    assert graph.n_edges == 6
+    single = ExactKNN().build(np.zeros((1, 2)))
+    assert (single.n_nodes, single.n_edges, single.n_components) == (1, 0, 1)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"n_neighbors": 5}, "below the number of points, which is 5. Got 5"),
+        ({"n_neighbors": 0}, "'n_neighbors' parameter of ExactKNN must be 'auto' or an integer"),
+        ({"n_neighbors": 2.5}, "'n_neighbors'"),
+        ({"weights": "linear"}, "'weights' .* 'gaussian' or 'binary'. Got 'linear'"),
+        ({"sigma": -1.0}, "'sigma'"),
+    ],
+)
+def test_bad_parameters_are_named(parameters, message):
+    with pytest.raises(InvalidParameterError, match=message):
+        ExactKNN(**parameters).build(np.eye(5))
+
+
+def test_mismatched_neighbor_lists_are_refused():
+    with pytest.raises(InvalidDataError, match=r"Got \(3, 1\) and \(3, 2\) instead"):
+        graph_from_neighbors(np.zeros((3, 1), dtype=int), np.zeros((3, 2)))
+
+
+def test_candidates_are_ranked_by_distance_then_index(rng):
+    X = np.asarray([[0.0], [2.0], [-2.0], [1.0], [2.0]])
+    neighbors, squared = rank_candidates(X, np.asarray([0]), np.asarray([[4, 3, 2, 1]]), 3)
+    np.testing.assert_array_equal(neighbors, [[3, 1, 2, 4]])
+    np.testing.assert_array_equal(squared, [[1, 4, 4, 4]])

@@ -1,0 +1,212 @@
+"""The warp against the dense formulas of the paper."""
+
+import numpy as np
+import pytest
+
+from warpkern.array import backend_of, to_host
+from warpkern.exceptions import InvalidDataError, InvalidParameterError, NotPositiveDefiniteError
+from warpkern.features import RBF
+from warpkern.graphs import ExactKNN
+from warpkern.kernels import WarpedKernel
+from warpkern.operators import LaplacianPower
+from warpkern.warp import (
+    CholeskyWarp,
+    FeatureRows,
+    IdentityWarp,
+    SpectralWarp,
+    fit_warp,
+    parse_memory,
+    plan_accumulation,
+    warping_matrix,
+)
+
+N, D = 60, 24
+
+
+@pytest.fixture
+def points(rng):
+    return rng.normal(size=(N, 3))
+
+
+def stages(X, power=1, alpha=3.0):
+    phi = RBF(D, random_state=0).fit(X)
+    return phi, LaplacianPower(alpha=alpha, power=power).fit(ExactKNN(5).build(X))
+
+
+class Landmarks:
+    """A psd block on a few rows."""
+
+    def __init__(self, block, support):
+        self.block, self.support, self.n = block, support, block.shape[0]
+
+    def matmul(self, V):
+        return self.block @ V
+
+
+@pytest.mark.parametrize("power", [1, 2, 3])
+def test_proposition_2(power, points, rng):
+    """Eq. 5 = eq. 6, at the fitted points and at new ones."""
+    phi, M = stages(points, power)
+    new = rng.normal(size=(7, 3))
+    warp = fit_warp(phi, points, M)
+    efficient = warp.transform(phi.transform(new)) @ warp.transform(phi.transform(points)).T
+    exact = WarpedKernel(lambda X, Y: phi.transform(X) @ phi.transform(Y).T, points, M)
+    assert np.abs(efficient - exact(new, points)).max() < 1e-10
+
+
+def test_proposition_2_on_every_array_library(backend, points):
+    X = backend.asarray(points)
+    phi, M = stages(X)
+    warped = fit_warp(phi, X, M).transform(phi.transform(X))
+    assert backend_of(warped) == backend
+    exact = WarpedKernel(lambda A, B: phi.transform(A) @ phi.transform(B).T, X, M)
+    assert np.abs(to_host(warped @ warped.T) - to_host(exact(X))).max() < 1e-10
+
+
+@pytest.mark.parametrize("block", [1, 7, N])
+@pytest.mark.parametrize("panel", [1, 5, D])
+@pytest.mark.parametrize("keep", [True, False])
+def test_warping_matrix_does_not_depend_on_the_plan(block, panel, keep, points):
+    phi, M = stages(points, power=2)
+    Phi = phi.transform(points)
+    U = warping_matrix(FeatureRows(phi, points, block, keep=keep), M, panel)
+    np.testing.assert_allclose(U, Phi.T @ M.matmul(Phi), atol=1e-10)
+    np.testing.assert_array_equal(U, U.T)
+
+
+def test_float32_features_are_summed_in_float64(points):
+    X = points.astype(np.float32)
+    phi, M = stages(X)
+    Phi = phi.transform(X)
+    assert Phi.dtype == np.float32
+    U = warping_matrix(FeatureRows(phi, X, 8, keep=True), M, D)
+    assert U.dtype == np.float64
+    warp = fit_warp(phi, X, M)
+    assert warp.R.dtype == warp.transform(Phi).dtype == np.float32
+
+
+def test_symmetric_root_has_the_same_kernel_as_the_cholesky_factor(points):
+    phi, M = stages(points)
+    Phi = phi.transform(points)
+    s, V = np.linalg.eigh(Phi.T @ M.matmul(Phi))
+    symmetric = Phi @ (V / np.sqrt(1 + s)) @ V.T  # eq. 14, literally
+    warped = fit_warp(phi, points, M).transform(Phi)
+    np.testing.assert_allclose(warped @ warped.T, symmetric @ symmetric.T, atol=1e-10)
+
+
+@pytest.mark.parametrize("rank", [None, 9])
+def test_folded_weights_predict_as_weights_on_warped_features(backend, rank, points, rng):
+    X = backend.asarray(points)
+    phi, M = stages(X)
+    warp = fit_warp(phi, X, M, rank=rank)
+    w = backend.asarray(rng.normal(size=(rank or D, 2)))
+    Phi = phi.transform(X)
+    np.testing.assert_allclose(
+        to_host(warp.transform(Phi) @ w), to_host(Phi @ warp.fold(w)), atol=1e-10
+    )
+
+
+def test_full_rank_is_no_truncation(points):
+    phi, M = stages(points)
+    Phi = phi.transform(points)
+    full, truncated = fit_warp(phi, points, M), fit_warp(phi, points, M, rank=D)
+    a, b = full.transform(Phi), truncated.transform(Phi)
+    np.testing.assert_allclose(a @ a.T, b @ b.T, atol=1e-10)
+
+
+def test_rank_keeps_the_smoothest_directions(points):
+    phi, M = stages(points)
+    Phi = phi.transform(points)
+    s, V = np.linalg.eigh(Phi.T @ M.matmul(Phi))
+    kept = Phi @ V[:, :5] / np.sqrt(1 + s[:5])
+    warped = fit_warp(phi, points, M, rank=5).transform(Phi)
+    assert warped.shape == (N, 5)
+    np.testing.assert_allclose(warped @ warped.T, kept @ kept.T, atol=1e-10)
+
+
+def test_operator_with_support_reads_only_those_rows(backend, points, rng):
+    support = np.asarray([2, 30, 31, 59])
+    A = rng.normal(size=(4, 4))
+    X, block = backend.asarray(points), backend.asarray(A @ A.T)
+    phi = RBF(D, random_state=0).fit(X)
+    warp = fit_warp(phi, X, Landmarks(block, backend.asarray(support)))
+    Phi_S = to_host(phi.transform(X))[support]
+    expected = np.eye(D) + Phi_S.T @ (A @ A.T) @ Phi_S
+    np.testing.assert_allclose(to_host(warp.R @ warp.R.T), expected, atol=1e-10)
+
+
+def test_identity_warp(points):
+    assert IdentityWarp().transform(points) is points
+    assert IdentityWarp().fold(points) is points
+
+
+def test_memory_limit_changes_the_plan_and_not_the_result(points, monkeypatch):
+    phi, M = stages(points)
+    full = fit_warp(phi, points, M)
+    fixed = 3 * D * D * 8 + 2 * N * D * 8
+    calls = []
+    transform = RBF.transform
+    monkeypatch.setattr(RBF, "transform", lambda s, X: calls.append(1) or transform(s, X))
+    tight = fit_warp(phi, points, M, memory_limit=fixed + 4 * N * 8 * 3)
+    assert len(calls) > 2 * D / 3
+    np.testing.assert_allclose(tight.R, full.R, atol=1e-10)
+
+
+def test_plan_stays_within_the_limit():
+    n, d, itemsize = 1_000_000, 4000, 4
+    for limit in (2 * 10**9, 6 * 10**9, 40 * 10**9):
+        plan = plan_accumulation(n, d, itemsize, limit)
+        used = 3 * d * d * 8 + 2 * plan.block * d * itemsize + 4 * n * itemsize * plan.panel
+        used += n * d * itemsize if plan.keep else 0
+        assert used <= limit
+        assert plan.keep == (limit == 40 * 10**9)
+
+
+def test_memory_limit_that_is_too_small_names_what_is_needed(points):
+    phi, M = stages(points)
+    with pytest.raises(InvalidParameterError, match=r"'memory_limit' .* at least") as error:
+        fit_warp(phi, points, M, memory_limit=1000)
+    needed = int(str(error.value).split("at least ")[1].split(" bytes")[0].replace(",", ""))
+    fit_warp(phi, points, M, memory_limit=needed)
+    with pytest.raises(InvalidParameterError):
+        fit_warp(phi, points, M, memory_limit=needed - 1)
+
+
+@pytest.mark.parametrize(
+    ("limit", "size"),
+    [("6GB", 6 * 10**9), ("1.5 GiB", 3 * 2**29), ("200mb", 2 * 10**8), (1024, 1024)],
+)
+def test_memory_is_read_as_written(limit, size):
+    assert parse_memory(limit) == size
+
+
+@pytest.mark.parametrize("limit", ["much", "-1GB", "GB", 0, -5, True, "1e3MB"])
+def test_bad_memory_is_named(limit):
+    with pytest.raises(InvalidParameterError, match="'memory_limit'"):
+        parse_memory(limit)
+
+
+@pytest.mark.parametrize("rank", [0, D + 1, 2.5, True])
+def test_bad_rank_is_named(rank, points):
+    phi, M = stages(points)
+    with pytest.raises(InvalidParameterError, match="'rank'"):
+        fit_warp(phi, points, M, rank=rank)
+
+
+def test_operator_of_another_size_is_refused(points):
+    phi, M = stages(points)
+    with pytest.raises(InvalidDataError, match=r"acts on 60 points\. Got X with 59 rows"):
+        fit_warp(phi, points[:-1], M)
+
+
+def test_failed_factorisation_says_what_to_try(backend):
+    U = backend.asarray(np.diag([1.0, -3.0]))
+    with pytest.raises(NotPositiveDefiniteError, match="lower the operator's alpha"):
+        CholeskyWarp.from_matrix(U, U.dtype)
+
+
+def test_rounding_below_zero_does_not_stretch_a_direction(backend):
+    U = backend.asarray(np.diag([-1e-3, 3.0]))
+    np.testing.assert_allclose(
+        np.abs(to_host(SpectralWarp.from_matrix(U, 2, U.dtype).B)), np.diag([1.0, 0.5]), atol=1e-12
+    )
