@@ -116,8 +116,9 @@ def test_text_labels_with_device_points_are_answered_in_numpy(digits):
     names = np.asarray([None if label < 0 else f"digit {label}" for label in y], dtype=object)
     torch = Backend.named("torch")
     model = wk.WarpClassifier(feature_map=RBF(200), random_state=0).fit(torch.asarray(X), names)
-    expected = fit_and_score(X, y, X_new)[1]
-    assert model.predict(torch.asarray(X_new)).tolist() == [f"digit {label}" for label in expected]
+    expected = [f"digit {label}" for label in fit_and_score(X, y, X_new)[1]]
+    assert model.predict(torch.asarray(X_new)).tolist() == expected
+    assert model.to("numpy").predict(X_new).tolist() == expected
 
 
 def test_device_data_are_checked_as_host_data_are():

@@ -238,6 +238,11 @@ class TestRefusals:
         (lambda X, y: (X, y), {"feature_map": 3}, "'feature_map' .* name of a feature map or an"),
         (lambda X, y: (X, y), {"head": KRR}, "'head' .* object with a method 'fit'"),
         (lambda X, y: (X, y), {"rank": 301}, "'rank' .* from 1 to the number of features, 300"),
+        (
+            lambda X, y: (X, y),
+            {"rank": 5, "operator": None},
+            "'rank' .* where there is no operator",
+        ),
         (lambda X, y: (X, y), {"memory_limit": "1KB"}, "'memory_limit' .* at least"),
         (lambda X, y: (X, y), {"backend": "tensorflow"}, "'tensorflow' is not an Array API"),
         (lambda X, y: (X, y), {"random_state": -1}, "'random_state'"),

@@ -75,6 +75,16 @@ def test_same_on_every_array_library(backend, n, d, rng):
     np.testing.assert_allclose(to_host(head.intercept_), expected.intercept_, atol=1e-9)
 
 
+def test_float32_rows_are_solved_in_float64(rng):
+    """A system that float32 could not factor: many rows, and a tiny regulariser."""
+    F = np.repeat(rng.normal(size=(20, 6)), 500, axis=0).astype(np.float32)
+    F = np.hstack([F, F])
+    y = F[:, :1] - F[:, 2:3]
+    head = KRR(1e-9).fit(F, y)
+    assert head.coef_.dtype == head.intercept_.dtype == np.float32
+    np.testing.assert_allclose(F @ head.coef_ + head.intercept_, y, atol=1e-3)
+
+
 def test_one_row_and_zero_features_are_no_error():
     head = KRR().fit(np.asarray([[1.0, 2.0]]), np.asarray([[5.0]]))
     np.testing.assert_allclose(np.asarray([[1.0, 2.0]]) @ head.coef_ + head.intercept_, [[5.0]])

@@ -24,6 +24,7 @@ __all__ = [
     "device_of",
     "is_array",
     "is_host",
+    "is_text",
     "map_arrays",
     "namespace",
     "place",
@@ -63,6 +64,11 @@ def is_array(x: object) -> bool:
 def is_host(x: object) -> bool:
     """Whether `x` is a NumPy array."""
     return bool(array_api_compat.is_numpy_array(x))
+
+
+def is_text(x: object) -> bool:
+    """Whether `x` is a NumPy array of text or objects, which no other library has."""
+    return is_host(x) and not host.isdtype(x.dtype, ("numeric", "bool"))  # type: ignore[attr-defined]
 
 
 def _library_name(xp: Namespace) -> str:

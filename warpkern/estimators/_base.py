@@ -11,14 +11,14 @@ from ..array import (
     Array,
     Backend,
     backend_of,
+    is_text,
     map_arrays,
     namespace,
-    place,
     row_blocks,
 )
-from ..exceptions import BackendError
+from ..exceptions import BackendError, invalid_parameter
 from ._stages import Stages, fit_stages, make_component, reported, seed_components
-from ._validation import check_points, check_weights, compute_backend
+from ._validation import check_points, compute_backend
 
 __all__ = ["WarpEstimator", "WarpPredictor"]
 
@@ -51,7 +51,7 @@ class WarpEstimator(BaseEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self)
         target = Backend.named(backend, device)
-        moved: Self = map_arrays(self, target.asarray)
+        moved: Self = map_arrays(self, lambda a: a if is_text(a) else target.asarray(a))
         moved.backend_ = moved.input_backend_ = target
         return moved
 
@@ -65,22 +65,24 @@ class WarpEstimator(BaseEstimator):  # type: ignore[misc]
         self.__dict__.update(fitted.__dict__)
         return self
 
-    def _fit_points(self, X: Any, X_unlabeled: Any = None) -> Array:
-        """Check the training points and bring them to where they are computed with."""
+    def _fit_points(self, X: Any, X_unlabeled: Any = None) -> tuple[Array, int]:
+        """Check the training points; return all of them where to compute, and the number in X."""
         X = check_points(self, X, reset=True)
-        self._n_given = X.shape[0]
+        n_given = X.shape[0]
         if X_unlabeled is not None:
             more = check_points(self, X_unlabeled, reset=False, name="X_unlabeled")
             xp = namespace(X, more)
             X = xp.concat([X, xp.astype(more, X.dtype, copy=False)], axis=0)
         self.input_backend_ = backend_of(X)
         self.backend_ = compute_backend(X, self.backend, self.device)
-        return self.backend_.asarray(X)
+        return self.backend_.asarray(X), n_given
 
     def _fit_stages(self, X: Array, labeled: Array | None, *others: Any) -> Stages:
         """Make, seed and fit the stages; `others` are components to seed along with them."""
         feature_map = make_component(self, "feature_map", self.feature_map)
         graph = operator = None
+        if self.operator is None and self.rank is not None:
+            raise invalid_parameter(self, "rank", "None where there is no operator", self.rank)
         if self.operator is not None:
             graph = make_component(self, "graph", self.graph)
             operator = make_component(self, "operator", self.operator)
@@ -157,13 +159,6 @@ class WarpPredictor(WarpEstimator):
             self.head_ = head.fit(stages.warp.transform(Phi), targets, sample_weight)
             self.coef_ = stages.warp.fold(head.coef_)
             self.intercept_ = head.intercept_
-
-    def _labeled_weights(self, sample_weight: Any, labeled: Array, X: Array) -> Array | None:
-        """Return the weights of the labelled rows beside X, in its precision."""
-        if sample_weight is None:
-            return None
-        weights = check_weights(sample_weight, self._n_given)
-        return namespace(X).take(place(weights, like=X, dtype=X.dtype), labeled)
 
     def _scores(self, X: Any, method: str) -> tuple[Array, Backend]:
         """Return phi(x) . w + b (n, k) where the model is, and where X came from."""

@@ -8,11 +8,11 @@ from typing import Any, Self
 from sklearn.base import ClassifierMixin
 from sklearn.metrics import accuracy_score
 
-from ..array import Array, host, is_host, namespace, to_host
+from ..array import Array, is_text, namespace, to_host
 from ._base import WarpPredictor
 from ._probability import class_probabilities
 from ._targets import class_targets
-from ._validation import host_all
+from ._validation import host_all, labeled_weights
 
 __all__ = ["WarpClassifier"]
 
@@ -84,10 +84,10 @@ class WarpClassifier(ClassifierMixin, WarpPredictor):  # type: ignore[misc]
             More points without labels.
         """
         fitted = copy.copy(self)
-        points = fitted._fit_points(X, X_unlabeled)
+        points, n_given = fitted._fit_points(X, X_unlabeled)
         with fitted.backend_.active():
-            targets = class_targets(y, points, fitted._n_given)
-            weights = fitted._labeled_weights(sample_weight, targets.labeled, points)
+            targets = class_targets(y, points, n_given)
+            weights = labeled_weights(sample_weight, points, n_given, targets.labeled)
             fitted.classes_ = targets.classes
             fitted._fit_weights(points, targets.labeled, targets.values, weights)
         return self._commit(fitted)
@@ -109,7 +109,7 @@ class WarpClassifier(ClassifierMixin, WarpPredictor):  # type: ignore[misc]
         codes = scores[:, 0] > 0 if scores.shape[1] == 1 else xp.argmax(scores, axis=1)
         codes = origin.asarray(xp.astype(codes, xp.int32))
         classes = self.classes_
-        if is_host(classes) and not host.isdtype(classes.dtype, ("numeric", "bool")):
+        if is_text(classes):
             codes = to_host(codes)
         else:
             classes = origin.asarray(classes)

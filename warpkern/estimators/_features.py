@@ -87,7 +87,7 @@ class WarpedFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, WarpEsti
     def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002 - scikit-learn's signature
         """Fit to the points X (N, p); `y` is not used."""
         fitted = copy.copy(self)
-        points = fitted._fit_points(X)
+        points, _ = fitted._fit_points(X)
         with fitted.backend_.active():
             fitted._fit_stages(points, None)
             fitted._n_features_out = fitted._warped(points[:1, :]).shape[1]

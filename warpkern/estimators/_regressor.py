@@ -11,7 +11,7 @@ from sklearn.metrics import r2_score
 from ..array import Array
 from ._base import WarpPredictor
 from ._targets import real_targets
-from ._validation import host_all
+from ._validation import host_all, labeled_weights
 
 __all__ = ["WarpRegressor"]
 
@@ -55,10 +55,10 @@ class WarpRegressor(MultiOutputMixin, RegressorMixin, WarpPredictor):  # type: i
             More points without targets.
         """
         fitted = copy.copy(self)
-        points = fitted._fit_points(X, X_unlabeled)
+        points, n_given = fitted._fit_points(X, X_unlabeled)
         with fitted.backend_.active():
-            targets = real_targets(y, points, fitted._n_given)
-            weights = fitted._labeled_weights(sample_weight, targets.labeled, points)
+            targets = real_targets(y, points, n_given)
+            weights = labeled_weights(sample_weight, points, n_given, targets.labeled)
             fitted._single_output = targets.column
             fitted._fit_weights(points, targets.labeled, targets.values, weights)
         return self._commit(fitted)

@@ -8,7 +8,7 @@ from typing import Any
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
-from ..array import Array, host, index_dtype, is_array, is_host, namespace, place
+from ..array import Array, host, index_dtype, is_array, is_host, is_text, namespace, place
 from ..exceptions import InvalidDataError
 
 __all__ = ["Targets", "class_targets", "one_versus_rest", "real_targets"]
@@ -121,9 +121,9 @@ def _check_rows(y: Array, n_rows: int) -> None:
 def _is_labeled(y: Array) -> Array:
     """Return which entries of y hold a label."""
     xp = namespace(y)
-    if getattr(y.dtype, "kind", "") == "O":
+    if is_host(y) and y.dtype.kind == "O":
         return host.asarray([v is not None and v == v for v in y], dtype=host.bool)
-    if getattr(y.dtype, "kind", "") in "USTb" and is_host(y):
+    if is_text(y):
         return host.ones(y.shape, dtype=host.bool)
     if xp.isdtype(y.dtype, "signed integer"):
         return y != -1

@@ -15,11 +15,12 @@ from ..array import (
     is_array,
     is_host,
     namespace,
+    place,
     to_host,
 )
 from ..exceptions import BackendError, InvalidDataError
 
-__all__ = ["check_points", "check_weights", "compute_backend", "host_all"]
+__all__ = ["check_points", "compute_backend", "host_all", "labeled_weights"]
 
 
 def compute_backend(X: Array, backend: str | None, device: Any) -> Backend:
@@ -67,16 +68,18 @@ def check_points(estimator: Any, X: Any, *, reset: bool, name: str = "X") -> Arr
     return X
 
 
-def check_weights(sample_weight: Any, n_rows: int) -> Array:
-    """Return sample weights (n,) in their own library, checked for length."""
+def labeled_weights(sample_weight: Any, X: Array, n_rows: int, labeled: Array) -> Array | None:
+    """Return the weights of the labelled rows, of n in all, beside X and in its precision."""
+    if sample_weight is None:
+        return None
     if not is_array(sample_weight) or is_host(sample_weight):
         rows = host.empty((n_rows, 1), dtype=host.float64)
-        return _check_sample_weight(sample_weight, rows)
-    if tuple(sample_weight.shape) != (n_rows,):
+        sample_weight = _check_sample_weight(sample_weight, rows)
+    elif tuple(sample_weight.shape) != (n_rows,):
         raise InvalidDataError(
             f"sample_weight must have shape ({n_rows},). Got {tuple(sample_weight.shape)} instead."
         )
-    return sample_weight
+    return namespace(X).take(place(sample_weight, like=X, dtype=X.dtype), labeled)
 
 
 def host_all(*arrays: Any) -> list[Any]:

@@ -8,10 +8,12 @@ from typing import Self
 
 from sklearn.base import BaseEstimator
 
-from ..array import Array, cholesky, namespace, solve_triangular
+from ..array import Array, accumulation_dtype, cholesky, namespace, row_blocks, solve_triangular
 from ..exceptions import InvalidDataError, invalid_parameter
 
 __all__ = ["KRR"]
+
+_BLOCK = 8192
 
 
 class KRR(BaseEstimator):  # type: ignore[misc]
@@ -39,7 +41,8 @@ class KRR(BaseEstimator):  # type: ignore[misc]
 
     Notes
     -----
-    Cost min(n, d)^2 max(n, d) for n rows of d features.
+    Cost min(n, d)^2 max(n, d) for n rows of d features. The system is solved in float64
+    where the device has it, also for float32 rows.
 
     Examples
     --------
@@ -79,7 +82,8 @@ class KRR(BaseEstimator):  # type: ignore[misc]
         root = xp.sqrt(s)[:, None]
         lam = _absolute_reg(F, s, float(self.reg))
         solve = _solve_dual if n < d else _solve_primal
-        self.coef_ = solve(root * (F - f_mean), root * (y - y_mean), lam)
+        coef = solve(root * (F - f_mean), root * (y - y_mean), lam)
+        self.coef_ = xp.astype(coef, F.dtype, copy=False)
         self.intercept_ = y_mean - f_mean @ self.coef_
         self.lambda_ = lam
         self.solved_ = "dual" if n < d else "primal"
@@ -101,12 +105,25 @@ def _absolute_reg(F: Array, s: Array, reg: float) -> float:
 
 def _solve_primal(F: Array, y: Array, lam: float) -> Array:
     """(F^T F + lambda I)^-1 F^T y, (d, k)."""
-    return _solve_ridge(F.T @ F, F.T @ y, lam)
+    return _solve_ridge(_cross_product(F, F), _cross_product(F, y), lam)
 
 
 def _solve_dual(F: Array, y: Array, lam: float) -> Array:
     """F^T (F F^T + lambda I)^-1 y, (d, k)."""
-    return F.T @ _solve_ridge(F @ F.T, y, lam)
+    xp = namespace(F)
+    wide = accumulation_dtype(F, xp)
+    gram, y = xp.astype(F @ F.T, wide, copy=False), xp.astype(y, wide, copy=False)
+    return F.T @ xp.astype(_solve_ridge(gram, y, lam), F.dtype, copy=False)
+
+
+def _cross_product(A: Array, B: Array) -> Array:
+    """A^T B, (a, b): products of blocks of rows, summed in float64 where the device has it."""
+    xp = namespace(A)
+    wide = accumulation_dtype(A, xp)
+    total = xp.zeros((A.shape[1], B.shape[1]), dtype=wide, device=A.device)
+    for rows in row_blocks(A.shape[0], _BLOCK):
+        total += xp.astype(A[rows, :].T @ B[rows, :], wide, copy=False)
+    return total
 
 
 def _solve_ridge(gram: Array, b: Array, lam: float) -> Array:

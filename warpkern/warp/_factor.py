@@ -53,9 +53,8 @@ class CholeskyWarp:
     def from_matrix(cls, U: Array, dtype: object) -> Self:
         """Factor I + U; cost d^3 / 3."""
         xp = namespace(U)
-        identity = xp.eye(U.shape[0], dtype=U.dtype, device=U.device)
         try:
-            R = cholesky(identity + U)
+            R = cholesky(xp.eye(U.shape[0], dtype=U.dtype, device=U.device) + U)
         except NotPositiveDefiniteError as error:
             raise NotPositiveDefiniteError(
                 f"I + Phi^T M Phi ({U.shape[0]} x {U.shape[0]}, {U.dtype}) is not positive "

@@ -50,12 +50,13 @@ def warping_matrix(Phi: FeatureRows, M: PSDOperator, panel: int) -> Array:
     U = None
     for columns in row_blocks(Phi.d, panel):
         M_Phi = M.matmul(Phi.columns(columns))
-        strip = _lower_strip(Phi, M_Phi, columns.start)
+        strip = _symmetric_top(_lower_strip(Phi, M_Phi, columns.start))
         if U is None:
             xp = namespace(strip)
             U = xp.zeros((Phi.d, Phi.d), dtype=strip.dtype, device=strip.device)
         U = xpx.at(U)[columns.start :, columns].set(strip)
-    return _mirror_lower(U)
+        U = xpx.at(U)[columns, columns.start :].set(strip.T)
+    return U
 
 
 def _lower_strip(Phi: FeatureRows, M_Phi: Array, start: int) -> Array:
@@ -68,7 +69,9 @@ def _lower_strip(Phi: FeatureRows, M_Phi: Array, start: int) -> Array:
     return total
 
 
-def _mirror_lower(U: Array) -> Array:
-    """Return the symmetric matrix with the lower triangle of U."""
-    xp = namespace(U)
-    return xp.tril(U) + xp.tril(U, k=-1).T
+def _symmetric_top(strip: Array) -> Array:
+    """Return a strip of the lower triangle with its square block, at the top, made symmetric."""
+    xp = namespace(strip)
+    width = strip.shape[1]
+    square = xp.tril(strip[:width, :]) + xp.tril(strip[:width, :], k=-1).T
+    return xp.concat([square, strip[width:, :]], axis=0)

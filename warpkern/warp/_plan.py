@@ -58,8 +58,8 @@ def parse_memory(limit: float | str | None) -> int | None:
 def plan_accumulation(n: int, d: int, itemsize: int, limit: int | None) -> Plan:
     """Return the plan for Phi (n, d) with numbers of `itemsize` bytes under `limit` bytes.
 
-    The fixed part is three d x d matrices of 8-byte numbers (U, its mirror
-    image, the factor) and a block of features. Then Phi is kept if it fits,
+    The fixed part is three d x d matrices of 8-byte numbers (U, I + U, the
+    factor) and a block of features. Then Phi is kept if it fits,
     and the panel is as wide as fits.
 
     Examples
