@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+from docutils import nodes
+
 import warpkern
 from warpkern.array import FUNCTIONS, LIBRARIES, support_table
 
@@ -51,6 +53,21 @@ def write_tables(app) -> None:
             file.write_text(text, "utf-8")
 
 
+def trim_code(_app, doctree) -> None:
+    """Drop the blank line that doctest needs between an output and the end of its fence."""
+    for block in doctree.findall(nodes.literal_block):
+        text = block.astext().rstrip()
+        block.rawsource, block.children = text, []
+        block += nodes.Text(text)
+
+
+def bare_protocol(_app, _what, _name, thing, _options, signature, returns):
+    """Leave out the signature of a protocol, which is nobody's."""
+    return ("", None) if getattr(thing, "_is_protocol", False) else (signature, returns)
+
+
 def setup(app) -> None:
-    """Have the tables written before any page is read."""
+    """Connect the functions above."""
     app.connect("builder-inited", write_tables)
+    app.connect("doctree-read", trim_code)
+    app.connect("autodoc-process-signature", bare_protocol)

@@ -63,7 +63,7 @@ def table(output):
     """Title of a problem -> model -> errors in percent on unlabelled and on new points."""
     found, title = {}, ""
     for line in output.splitlines():
-        errors = [float(error) for error in re.findall(r"([\d.]+) % ±", line)]
+        errors = [float(error) for error in re.findall(r"([\d.]+) % \+/-", line)]
         if errors:
             model = re.split(r"\s{2,}", line.strip())[0]
             found.setdefault(title, {})[model] = errors
@@ -136,6 +136,14 @@ def test_demo_refuses_no_draws(capsys, tmp_path):
     assert stop.value.code == 2
     assert "--draws must be at least 1, got 0" in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []
+
+
+def test_demo_refuses_a_folder_that_is_not_there_before_it_starts(capsys, tmp_path):
+    with pytest.raises(SystemExit, match="2"):
+        cli.main(["demo", "--out", str(tmp_path / "no" / "x.png")])
+    output = capsys.readouterr()
+    assert "no such folder" in output.err
+    assert not output.out
 
 
 def test_demo_without_matplotlib_still_prints_the_table(capsys, tmp_path, monkeypatch):

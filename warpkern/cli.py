@@ -6,7 +6,7 @@ import argparse
 import platform
 import sys
 from collections.abc import Sequence
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import PackageNotFoundError, packages_distributions, version
 
 from . import __version__
 from .array import FUNCTIONS, LIBRARIES
@@ -74,7 +74,8 @@ def _command_list(registry: Registry) -> str:
 
 
 def _distribution(library: str) -> str:
-    return "cupy-cuda12x" if library == "cupy" else library
+    """Return the installed distribution of a module: CuPy's has the CUDA version in its name."""
+    return packages_distributions().get(library, [library])[0]
 
 
 def _version(distribution: str) -> str:

@@ -8,6 +8,7 @@ import time
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from sklearn.datasets import load_digits
@@ -104,6 +105,8 @@ def main(arguments: Sequence[str]) -> int:
     options = parser.parse_args(arguments)
     if options.draws < 1:
         parser.error(f"--draws must be at least 1, got {options.draws}")
+    if not Path(options.out).absolute().parent.is_dir():
+        parser.error(f"--out {options.out}: there is no such folder")
 
     results = {}
     print(f"mean and standard deviation over {options.draws} draws of the labelled points\n")
@@ -113,7 +116,7 @@ def main(arguments: Sequence[str]) -> int:
         print(title)
         for name, result in results[title].items():
             errors = "".join(
-                f"{float(host.mean(e)):>11.1f} % ±{float(host.std(e)):>4.1f} "
+                f"{float(host.mean(e)):>11.1f} % +/-{float(host.std(e)):>4.1f} "
                 for e in (result.unlabeled, result.new)
             )
             print(f"  {name:<32}{errors}{float(host.mean(result.seconds)):>8.2f} s")

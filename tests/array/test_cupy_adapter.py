@@ -10,19 +10,22 @@ import ast
 import importlib
 import inspect
 import json
+import runpy
 import sys
+from pathlib import Path
 from types import ModuleType
 
 import numpy as np
 import pytest
 import scipy.linalg
 import scipy.sparse
-from record_cupy_signatures import ADAPTER, RECORD, uses
 
 import warpkern.array
 from warpkern.array import FUNCTIONS
 from warpkern.exceptions import BackendError, NotPositiveDefiniteError
 
+_recorder = runpy.run_path(str(Path(__file__).with_name("record_cupy_signatures.py")))
+ADAPTER, RECORD, uses = (_recorder[name] for name in ("ADAPTER", "RECORD", "uses"))
 RECORDED = json.loads(RECORD.read_text("utf-8"))["names"]
 
 

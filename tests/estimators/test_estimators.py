@@ -286,7 +286,7 @@ class TestRefusals:
     def test_weights(self, moons):
         X, _, y = moons
         for weight in (np.ones(199), -np.ones(200), np.zeros(200)):
-            with pytest.raises(ValueError, match="(?i)sample.weight"):
+            with pytest.raises(ValueError, match=r"(?i)sample.weight"):
                 small().fit(X, y, sample_weight=weight)
 
     def test_predict(self, moons):

@@ -72,6 +72,14 @@ def warpkern_heads():
 """,
         "lower-case words joined by '-'. Got 'Not A Name'",
     ),
+    "hook has an unknown name": (
+        """
+@hookimpl
+def warpkern_headz():
+    yield HeadSpec("late", "warpkern.heads:KRR")
+""",
+        "unknown hook 'warpkern_headz'",
+    ),
     "hook takes arguments": (
         """
 @hookimpl
@@ -192,7 +200,7 @@ def test_a_bad_factory_is_refused(factory):
     )
 
 
-@pytest.mark.parametrize("backends", ["numpy", (), None])
+@pytest.mark.parametrize("backends", ["numpy", (), None, 5, ["numpy"], (1,)])
 def test_bad_backends_are_refused(backends):
     with pytest.raises(InvalidParameterError) as error:
         HeadSpec("mine", "my_package:Mine", backends=backends)
@@ -261,6 +269,22 @@ def test_a_faulty_plugin_can_be_mended(plugin, quiet):
     del module.warpkern_heads
     registry.register(module, provider)
     assert everything(registry) == {("feature_map", "early", "mended")}
+
+
+def test_a_plugin_named_twice_counts_once(plugin, quiet):
+    entry = plugin("twice", GOOD.format(name="one"))
+    registry = loaded(entry, entry, entry)
+    assert everything(registry) == {("head", "one", "twice")}
+
+
+def test_a_distribution_found_twice_counts_once(tmp_path, monkeypatch, quiet):
+    for folder in ("first", "second", "third"):
+        (tmp_path / folder).mkdir()
+        install(tmp_path / folder, "found-twice", GOOD.format(name="one"))
+        monkeypatch.syspath_prepend(tmp_path / folder)
+    registry = default_registry.__wrapped__()
+    assert [e.provider for e in registry.entries("head") if e.spec.name == "one"] == ["found-twice"]
+    del sys.modules["found_twice"]
 
 
 def install(folder, name, source):

@@ -198,6 +198,12 @@ class TakesTooManyNeighbors(ExactKNN):
         return min(self.n_neighbors, n_points - 1)
 
 
+class CentresInPlace(ExactKNN):
+    def build(self, X):
+        X -= X.mean(axis=0)
+        return super().build(X)
+
+
 class GraphOnTheHost(ExactKNN):
     def build(self, X):
         return super().build(to_host(X))
@@ -263,6 +269,12 @@ class SupportOutOfRange(LaplacianPower):
         return replace(super().fit(graph, labeled), support=np.arange(graph.n_nodes) + 1)
 
 
+class SupportTooLong(LaplacianPower):
+    def fit(self, graph, labeled=None):
+        rows = np.arange(graph.n_nodes + 1) % graph.n_nodes
+        return replace(super().fit(graph, labeled), support=rows)
+
+
 class PromotesToDouble(LaplacianPower):
     def fit(self, graph, labeled=None):
         M = super().fit(graph, labeled)
@@ -292,6 +304,19 @@ class InterceptTooDeep(KRR):
         super().fit(F, y, sample_weight)
         self.intercept_ = self.intercept_[None, :]
         return self
+
+
+class DropsASingleColumn(KRR):
+    def fit(self, F, y, sample_weight=None):
+        super().fit(F, y, sample_weight)
+        self.coef_ = self.coef_.squeeze()
+        return self
+
+
+class WritesToTheTargets(KRR):
+    def fit(self, F, y, sample_weight=None):
+        y -= 0.1
+        return super().fit(F, y, sample_weight)
 
 
 class LearnsNothing(KRR):
@@ -337,6 +362,7 @@ BROKEN = [
     ("graph", RandomNeighbors, "numpy", {"neighbors are near": "points that are far apart"}),
     ("graph", Unsorted, "numpy", dict.fromkeys([VALID, DUPLICATES], "indices are not sorted")),
     ("graph", AnotherGraphEachTime, "numpy", {"same twice": "two builds .* differ"}),
+    ("graph", CentresInPlace, "numpy", {"input is left alone": "X was changed"}),
     ("graph", TakesTooManyNeighbors, "numpy", {"too many neighbors are refused": "20 of 20"}),
     ("graph", GraphOnTheHost, "torch", {VALID: "weights is on numpy on cpu, not on torch"}),
     ("graph", IndicesOnTheHost, "torch", {VALID: "indices is on numpy on cpu, not on torch"}),
@@ -346,6 +372,7 @@ BROKEN = [
     ("operator", Affine, "numpy", {"linear by columns": "M V is not linear in V"}),
     ("operator", NaNAtIsolatedNodes, "numpy", {PSD: "M is not finite"}),
     ("operator", SupportTooShort, "numpy", {SUPPORT: "not n distinct rows"}),
+    ("operator", SupportTooLong, "numpy", {SUPPORT: "not n distinct rows"}),
     ("operator", SupportRepeated, "numpy", {SUPPORT: "not n distinct rows"}),
     ("operator", SupportOutOfRange, "numpy", {SUPPORT: "not n distinct rows"}),
     ("operator", PromotesToDouble, "numpy", {FOLLOWS: "has type float64, not float32"}),
@@ -358,6 +385,8 @@ BROKEN = [
         {SHAPE: r"coef_ is \(\d, 12\), not \(12, \d\)", "learns": "matmul"},
     ),
     ("head", InterceptTooDeep, "numpy", {SHAPE: r"intercept_ is \(1, \d\), not \(\d,\)"}),
+    ("head", DropsASingleColumn, "numpy", {SHAPE: r"coef_ is \(12,\), not \(12, 1\)"}),
+    ("head", WritesToTheTargets, "numpy", {"input is left alone": "F or y was changed"}),
     ("head", LearnsNothing, "numpy", {"learns": "only 0 % of well separated targets"}),
     ("head", TakesMismatchedRows, "numpy", {"mismatched rows are refused": "19 targets for 20"}),
     ("head", WeightsOnTheHost, "torch", {SHAPE: "coef_ is on numpy on cpu, not on torch"}),
@@ -471,3 +500,8 @@ def test_an_unknown_kind_is_refused(function, kind):
         match=f"'kind'.*one of feature_map, graph, operator, head. Got '{kind}' instead",
     ):
         function(kind, KRR)
+
+
+def test_backends_must_not_be_one_string():
+    with pytest.raises(InvalidParameterError, match=r"'backends'.*names. Got 'numpy' instead"):
+        checks("head", KRR, backends="numpy")

@@ -104,9 +104,9 @@ class Backend:
         try:
             xp = probe.xp
             default = xp.empty(0)
-        except (ImportError, ValueError, AttributeError) as error:
+        except Exception as error:  # no such module, not an array library, no driver
             raise BackendError(
-                f"{name!r} is not an Array API library that can be imported ({error}). Choose one "
+                f"{name!r} is not an Array API library that can be used here ({error}). Choose one "
                 f"of {known}, or the module of another installed one."
             ) from error
         if device is None:

@@ -99,7 +99,7 @@ LIBRARIES: tuple[Library, ...] = (
     ),
     Library(
         name="generic",
-        title="any other (array-api-strict, …)",
+        title="any other, such as array-api-strict",
         namespace="",
         adapter="warpkern.array._generic",
         devices="as the library names them",

@@ -65,10 +65,16 @@ class Registry:
                 self.register(plugin, provider)
 
     def register(self, plugin: object, provider: str) -> None:
-        """Add the components that the hooks of `plugin` yield: all, or none and a warning."""
+        """Add the components that the hooks of `plugin` yield: all, or none and a warning.
+
+        A plugin that is registered already is passed over.
+        """
+        if self._manager.is_registered(plugin):
+            return
         others = self._manager.get_plugins()
         try:
             self._manager.register(plugin, name=f"{provider}:{len(others)}")
+            self._manager.check_pending()
             found = {kind: self._collect(kind, others) for kind in KINDS}
         except Exception as error:  # whatever a foreign hook does when called
             if self._manager.is_registered(plugin):
@@ -129,12 +135,13 @@ class Registry:
 def default_registry() -> Registry:
     """Return the registry of all installed plugins, made on first use."""
     registry = Registry()
-    registry.load_entry_points(
-        (distribution.metadata["Name"], entry_point)
-        for distribution in distributions()
-        for entry_point in distribution.entry_points
-        if entry_point.group == GROUP
-    )
+    # Of several copies of a distribution on the path, imports take the first: so do we.
+    found: dict[str, list[EntryPoint]] = {}
+    for distribution in distributions():
+        entry_points = [e for e in distribution.entry_points if e.group == GROUP]
+        if entry_points:
+            found.setdefault(distribution.metadata["Name"], entry_points)
+    registry.load_entry_points((name, e) for name, group in found.items() for e in group)
     return registry
 
 

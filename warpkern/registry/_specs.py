@@ -64,7 +64,8 @@ class ComponentSpec:
         if not (named or callable(self.factory)):
             expected = "a callable or text like 'module:attribute'"
             raise invalid_parameter(owner, "factory", expected, self.factory)
-        if isinstance(self.backends, str) or not self.backends:
+        names = self.backends if isinstance(self.backends, tuple) else ()
+        if not names or not all(isinstance(name, str) for name in names):
             raise invalid_parameter(owner, "backends", "a tuple of names", self.backends)
 
     def load(self) -> Callable[..., Any]:

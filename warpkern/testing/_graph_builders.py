@@ -53,6 +53,13 @@ def check_same_twice(make: Make, backend: Backend) -> None:
     require(same, "two builds on the same points differ")
 
 
+def check_input_is_left_alone(make: Make, backend: Backend) -> None:
+    """`build` does not write to X."""
+    X = points(60, 3, backend)
+    make().build(X)
+    require(close(X, points(60, 3, backend)), "X was changed")
+
+
 def check_too_many_neighbors_are_refused(make: Make, backend: Backend) -> None:
     """As many neighbours as there are points raise ValueError, if that is a parameter."""
     builder = make()
@@ -97,5 +104,6 @@ CHECKS = (
     check_duplicates_and_constants,
     check_neighbors_are_near,
     check_same_twice,
+    check_input_is_left_alone,
     check_too_many_neighbors_are_refused,
 )

@@ -12,12 +12,13 @@ def exercise(make: Make, backend: Backend) -> None:
 
 
 def check_shape_and_type(make: Make, backend: Backend) -> None:
-    """Weights are (d, k) and (k,), finite, and follow F, with fewer and with more rows than d."""
+    """Weights are (d, k) and (k,), also for k = 1 and n < d, finite, and follow F."""
     for dtype in floats(backend):
-        for n in (6, 30):
+        for n, k in ((6, 1), (6, 2), (30, 1), (30, 2)):
             head = make()
-            require(head.fit(*_problem(n, 12, backend, dtype)) is head, "fit does not return self")
-            for name, shape in (("coef_", (12, 2)), ("intercept_", (2,))):
+            F, y = _problem(n, 12, backend, dtype)
+            require(head.fit(F, y[:, :k]) is head, "fit does not return self")
+            for name, shape in (("coef_", (12, k)), ("intercept_", (k,))):
                 value = getattr(head, name)
                 require(tuple(value.shape) == shape, f"{name} is {value.shape}, not {shape}")
                 require_follows(value, backend, dtype, name)
@@ -57,6 +58,14 @@ def check_same_on_the_host(make: Make, backend: Backend) -> None:
     require(close(head.coef_, expected.coef_), "weights differ from NumPy's")
 
 
+def check_input_is_left_alone(make: Make, backend: Backend) -> None:
+    """`fit` writes neither to F nor to y."""
+    F, y = _problem(30, 4, backend)
+    make().fit(F, y)
+    same = all(close(a, b) for a, b in zip((F, y), _problem(30, 4, backend), strict=True))
+    require(same, "F or y was changed")
+
+
 def check_mismatched_rows_are_refused(make: Make, backend: Backend) -> None:
     """Another number of targets than rows raises ValueError."""
     F, y = _problem(20, 4, backend)
@@ -76,5 +85,6 @@ CHECKS = (
     check_learns,
     check_sample_weight,
     check_same_on_the_host,
+    check_input_is_left_alone,
     check_mismatched_rows_are_refused,
 )

@@ -23,7 +23,8 @@ def check_shape_and_support(make: Make, backend: Backend) -> None:
     else:
         support = to_host(M.support)
         inside = bool(host.all((support >= 0) & (support < 12)))
-        require(inside and len(set(support.tolist())) == M.n, "support is not n distinct rows")
+        distinct = support.shape == (M.n,) == (len(set(support.tolist())),)
+        require(inside and distinct, "support is not n distinct rows")
     V = points(M.n, 3, backend)
     require(M.matmul(V).shape == V.shape, f"M V has shape {M.matmul(V).shape}, not {V.shape}")
 

@@ -21,6 +21,7 @@ _MODULES = {
 }
 _LIBRARIES = (
     ("numpy", None),
+    ("cupy", None),
     ("torch", "cpu"),
     ("jax", "cpu"),
     ("array_api_strict", "CPU_DEVICE"),
@@ -70,7 +71,12 @@ def checks(kind: str, make: Make, *, backends: Iterable[str] = ("any",)) -> list
     """
     if kind not in _MODULES:
         raise invalid_parameter("checks", "kind", f"one of {', '.join(_MODULES)}", kind)
+    if isinstance(backends, str):
+        raise invalid_parameter("checks", "backends", "an iterable of names", backends)
     declared = set(backends)
+    known = {"any", *(name for name, _ in _LIBRARIES)}
+    if not declared <= known:
+        raise invalid_parameter("checks", "backends", f"among {sorted(known)}", sorted(declared))
     module = import_module(_MODULES[kind])
     found: list[Check] = []
     for backend in _installed():
@@ -88,7 +94,7 @@ def check_component(kind: str, make: Make, *, backends: Iterable[str] = ("any",)
     Examples
     --------
     >>> from warpkern.operators import LaplacianPower
-    >>> check_component("operator", LaplacianPower, backends=["numpy"])
+    >>> check_component("operator", LaplacianPower)
     """
     failures = []
     for check in checks(kind, make, backends=backends):

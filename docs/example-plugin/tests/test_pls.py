@@ -6,7 +6,8 @@ from warpkern.datasets import make_two_moons
 from warpkern.registry import Registry
 from warpkern.testing import checks
 
-from warpkern_pls import PLS, plugin
+from warpkern_pls import plugin
+from warpkern_pls.head import PLS
 
 
 @pytest.mark.parametrize("check", checks("head", PLS), ids=str)

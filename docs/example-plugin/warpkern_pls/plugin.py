@@ -8,7 +8,7 @@ def warpkern_heads():
     """Yield the heads."""
     yield HeadSpec(
         "pls",
-        "warpkern_pls:PLS",
+        "warpkern_pls.head:PLS",
         summary="partial least squares with one component",
         reference="Wold, Sjöström and Eriksson (2001)",
     )
