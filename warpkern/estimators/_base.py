@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+from abc import abstractmethod
 from typing import Any, Self
 
 from sklearn.base import BaseEstimator
@@ -18,7 +20,8 @@ from ..array import (
 )
 from ..exceptions import BackendError, invalid_parameter
 from ._stages import Stages, fit_stages, make_component, reported, seed_components
-from ._validation import check_points, compute_backend
+from ._targets import Targets
+from ._validation import check_points, compute_backend, labeled_weights
 
 __all__ = ["WarpEstimator", "WarpPredictor"]
 
@@ -148,15 +151,39 @@ class WarpPredictor(WarpEstimator):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _fit_weights(
-        self, X: Array, labeled: Array, targets: Array, sample_weight: Array | None
-    ) -> None:
-        """Fit stages to all of X and the head to its rows `labeled`; fold the warp into weights."""
+    def fit(self, X: Any, y: Any, *, sample_weight: Any = None, X_unlabeled: Any = None) -> Self:
+        """Fit to the points X (n, p) and labels or targets y.
+
+        Parameters
+        ----------
+        X : (n, p)
+        y : (n,), or (n, k) in regression
+            Unlabelled rows are marked by -1 in integer labels, None in objects, NaN in floats
+            and in regression.
+        sample_weight : (n,), optional
+            Weight of each label; those of unlabelled rows do not matter.
+        X_unlabeled : (m, p), optional
+            More points without labels.
+        """
+        fitted = copy.copy(self)
+        points, n_given = fitted._fit_points(X, X_unlabeled)
+        with fitted.backend_.active():
+            targets = fitted._read_targets(y, points, n_given)
+            weights = labeled_weights(sample_weight, points, n_given, targets.labeled)
+            fitted._fit_weights(points, targets, weights)
+        return self._commit(fitted)
+
+    @abstractmethod
+    def _read_targets(self, y: Any, X: Array, n_rows: int) -> Targets:
+        """Return what the head is to learn from y, whose n rows come first in X."""
+
+    def _fit_weights(self, X: Array, targets: Targets, sample_weight: Array | None) -> None:
+        """Fit stages to all of X and the head to its labelled rows; fold the warp into weights."""
         head = make_component(self, "head", self.head)
-        stages = self._fit_stages(X, labeled, head)
+        stages = self._fit_stages(X, targets.labeled, head)
         with reported("head", self.verbose):
-            Phi = stages.feature_map.transform(namespace(X).take(X, labeled, axis=0))
-            self.head_ = head.fit(stages.warp.transform(Phi), targets, sample_weight)
+            Phi = stages.feature_map.transform(namespace(X).take(X, targets.labeled, axis=0))
+            self.head_ = head.fit(stages.warp.transform(Phi), targets.values, sample_weight)
             self.coef_ = stages.warp.fold(head.coef_)
             self.intercept_ = head.intercept_
 

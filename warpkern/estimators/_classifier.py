@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import copy
-from typing import Any, Self
+from typing import Any
 
 from sklearn.base import ClassifierMixin
 from sklearn.metrics import accuracy_score
@@ -11,8 +10,8 @@ from sklearn.metrics import accuracy_score
 from ..array import Array, is_text, namespace, to_host
 from ._base import WarpPredictor
 from ._probability import class_probabilities
-from ._targets import class_targets
-from ._validation import host_all, labeled_weights
+from ._targets import Targets, class_targets
+from ._validation import host_all
 
 __all__ = ["WarpClassifier"]
 
@@ -70,27 +69,10 @@ class WarpClassifier(ClassifierMixin, WarpPredictor):  # type: ignore[misc]
     True
     """
 
-    def fit(self, X: Any, y: Any, *, sample_weight: Any = None, X_unlabeled: Any = None) -> Self:
-        """Fit to the points X (n, p) and labels y (n,).
-
-        Parameters
-        ----------
-        X : (n, p)
-        y : (n,)
-            Unlabelled rows are marked by -1 in integers, NaN in floats, None in objects.
-        sample_weight : (n,), optional
-            Weight of each label; those of unlabelled rows do not matter.
-        X_unlabeled : (m, p), optional
-            More points without labels.
-        """
-        fitted = copy.copy(self)
-        points, n_given = fitted._fit_points(X, X_unlabeled)
-        with fitted.backend_.active():
-            targets = class_targets(y, points, n_given)
-            weights = labeled_weights(sample_weight, points, n_given, targets.labeled)
-            fitted.classes_ = targets.classes
-            fitted._fit_weights(points, targets.labeled, targets.values, weights)
-        return self._commit(fitted)
+    def _read_targets(self, y: Any, X: Array, n_rows: int) -> Targets:
+        targets = class_targets(y, X, n_rows)
+        self.classes_ = targets.classes
+        return targets
 
     def decision_function(self, X: Any) -> Array:
         """Return the score of each class (n, C), or of the second of two classes (n,)."""

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import copy
-from typing import Any, Self
+from typing import Any
 
 from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.metrics import r2_score
 
 from ..array import Array
 from ._base import WarpPredictor
-from ._targets import real_targets
-from ._validation import host_all, labeled_weights
+from ._targets import Targets, real_targets
+from ._validation import host_all
 
 __all__ = ["WarpRegressor"]
 
@@ -41,27 +40,10 @@ class WarpRegressor(MultiOutputMixin, RegressorMixin, WarpPredictor):  # type: i
     True
     """
 
-    def fit(self, X: Any, y: Any, *, sample_weight: Any = None, X_unlabeled: Any = None) -> Self:
-        """Fit to the points X (n, p) and targets y (n,) or (n, k).
-
-        Parameters
-        ----------
-        X : (n, p)
-        y : (n,) or (n, k)
-            NaN marks unlabelled rows.
-        sample_weight : (n,), optional
-            Weight of each target; those of unlabelled rows do not matter.
-        X_unlabeled : (m, p), optional
-            More points without targets.
-        """
-        fitted = copy.copy(self)
-        points, n_given = fitted._fit_points(X, X_unlabeled)
-        with fitted.backend_.active():
-            targets = real_targets(y, points, n_given)
-            weights = labeled_weights(sample_weight, points, n_given, targets.labeled)
-            fitted._single_output = targets.column
-            fitted._fit_weights(points, targets.labeled, targets.values, weights)
-        return self._commit(fitted)
+    def _read_targets(self, y: Any, X: Array, n_rows: int) -> Targets:
+        targets = real_targets(y, X, n_rows)
+        self._single_output = targets.column
+        return targets
 
     def predict(self, X: Any) -> Array:
         """Return the targets (n,) or (n, k) predicted for X (n, p)."""
