@@ -39,7 +39,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("arguments", nargs=argparse.REMAINDER, help="what the command takes")
     parsed = parser.parse_args(arguments)
     try:
-        return int(registry.get("command", parsed.command).load()(parsed.arguments) or 0)
+        return int(registry.load("command", parsed.command)(parsed.arguments) or 0)
     except WarpkernError as error:
         print(f"warpkern: {error}", file=sys.stderr)
         return 2

@@ -1,5 +1,7 @@
 """What the stages promise each other.
 
+The way the data goes::
+
     X ──> feature map ──> Phi blocks ─┐
      └──> graph builder ──> Graph ──> operator M ──> warp ──> warped features ──> head
 
@@ -70,9 +72,9 @@ class Graph:
 
     def describe(self) -> str:
         """Return one line: size, edges, components and how the graph was made."""
-        components = "1 component" if self.n_components == 1 else f"{self.n_components} components"
-        made = f"; {self.description}" if self.description else ""
-        return f"{self.n_nodes} nodes, {self.n_edges} edges, {components}{made}"
+        counts = (self.n_nodes, "node"), (self.n_edges, "edge"), (self.n_components, "component")
+        size = ", ".join(f"{n} {noun}" + ("s" if n != 1 else "") for n, noun in counts)
+        return f"{size}; {self.description}" if self.description else size
 
 
 @runtime_checkable

@@ -52,9 +52,9 @@ class Result:
 
 
 def two_moons(seed: int) -> Problem:
-    """Return 500 points with one label per class, and 500 new points."""
+    """Return 500 points with five labels per class, and 500 new points."""
     X, truth = make_two_moons(1000, random_state=seed)
-    y = hide_labels(truth[:500], 2, random_state=seed)
+    y = hide_labels(truth[:500], 10, random_state=seed)
     return Problem(X[:500, :], y, truth[:500], X[500:, :], truth[500:])
 
 
@@ -68,7 +68,7 @@ def digits(seed: int) -> Problem:
 
 
 PROBLEMS: dict[str, Callable[[int], Problem]] = {
-    "two moons, 2 of 500 labelled": two_moons,
+    "two moons, 10 of 500 labelled": two_moons,
     "digits, 30 of 1,297 labelled": digits,
 }
 

@@ -13,6 +13,7 @@ __all__ = [
     "NotPositiveDefiniteError",
     "BackendError",
     "UnknownComponentError",
+    "ComponentLoadError",
     "ComponentCollisionError",
     "PluginWarning",
     "invalid_parameter",
@@ -43,6 +44,10 @@ class UnknownComponentError(WarpkernError, ValueError):
     """No component of that name is registered."""
 
 
+class ComponentLoadError(WarpkernError, ImportError):
+    """A registered component cannot be imported."""
+
+
 class ComponentCollisionError(WarpkernError, ValueError):
     """Two distributions registered a component under one name."""
 
@@ -58,6 +63,7 @@ def invalid_parameter(
 
     Examples
     --------
+    >>> from warpkern.exceptions import invalid_parameter
     >>> raise invalid_parameter("RBF", "gamma", "a number > 0", -1)
     Traceback (most recent call last):
     ...

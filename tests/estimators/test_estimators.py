@@ -137,7 +137,9 @@ class TestMethod:
         X = rng.integers(0, 9, size=(40, 3)).astype(dtype)
         y = np.where(np.arange(40) < 20, np.arange(40) % 2, -1)
         expected = small().fit(X.astype(float), y).decision_function(X.astype(float))
-        np.testing.assert_allclose(small().fit(X, y).decision_function(X), expected, atol=1e-3)
+        scores = small().fit(X, y).decision_function(X)
+        assert scores.dtype == (np.float32 if dtype == np.float16 else np.float64)
+        np.testing.assert_allclose(scores, expected, atol=1e-3)
 
 
 class TestProbabilities:
@@ -298,8 +300,10 @@ class TestRefusals:
 
     def test_unlabeled_points_of_another_width(self, moons):
         X, _, y = moons
-        with pytest.raises(ValueError, match="3 features"):
+        with pytest.raises(ValueError, match="X_unlabeled has 3 features, but WarpClassifier is"):
             small().fit(X, y, X_unlabeled=np.ones((4, 3)))
+        with pytest.raises(ValueError, match="Input X_unlabeled contains NaN"):
+            small().fit(X, y, X_unlabeled=np.full((4, 2), np.nan))
 
 
 class TestOddData:

@@ -38,6 +38,12 @@ def test_spectrum_lies_between_zero_and_two_with_one_zero_per_component(rng):
     assert (np.abs(spectrum) < 1e-10).sum() == graph.n_components == 2
 
 
+def test_auto_alpha_is_inverse_to_the_number_of_points(rng):
+    for n in (30, 60):
+        M = LaplacianPower().fit(ExactKNN(5).build(rng.normal(size=(n, 2))))
+        assert M.alpha * n == pytest.approx(30_000)
+
+
 @pytest.mark.parametrize("normalized", [True, False])
 def test_isolated_nodes_have_zero_rows(normalized):
     graph = Graph(np.asarray([0, 1, 2, 2]), np.asarray([1, 0]), np.asarray([3.0, 3.0]))
@@ -55,7 +61,7 @@ def test_graph_without_edges_gives_zero():
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"alpha": -1}, "'alpha' parameter of LaplacianPower must be a finite number >= 0. Got -1"),
+        ({"alpha": -1}, "'alpha' parameter of LaplacianPower must be 'auto' or a finite number >="),
         ({"alpha": float("nan")}, "'alpha'"),
         ({"power": 0}, "'power' .* an integer >= 1. Got 0"),
         ({"power": 1.5}, "'power'"),

@@ -39,6 +39,7 @@ def namespace(*arrays: Array) -> Namespace:
     Examples
     --------
     >>> import numpy as np
+    >>> from warpkern.array import namespace
     >>> namespace(np.ones(2)).__name__
     'array_api_compat.numpy'
     """
@@ -89,6 +90,7 @@ class Backend:
 
     Examples
     --------
+    >>> from warpkern.array import Backend
     >>> Backend.named("numpy")
     Backend(name='numpy', device='cpu')
     """
@@ -168,6 +170,7 @@ def place(values: Array, like: Array, dtype: Any) -> Array:
     Examples
     --------
     >>> import numpy as np
+    >>> from warpkern.array import place
     >>> place([1.0, 2.0], like=np.ones(1, dtype=np.float32), dtype=np.float32)
     array([1., 2.], dtype=float32)
     """

@@ -12,6 +12,7 @@ def row_blocks(n: int, size: int) -> Iterator[slice]:
 
     Examples
     --------
+    >>> from warpkern.array import row_blocks
     >>> list(row_blocks(5, 2))
     [slice(0, 2, None), slice(2, 4, None), slice(4, 5, None)]
     """

@@ -27,6 +27,7 @@ def host_generator(random_state: Any = None) -> np.random.Generator:
 
     Examples
     --------
+    >>> from warpkern.array import host_generator
     >>> bool(host_generator(3).normal() == host_generator(3).normal())
     True
     """

@@ -57,6 +57,7 @@ def cholesky(a: Array) -> Array:
     Examples
     --------
     >>> import numpy as np
+    >>> from warpkern.array import cholesky
     >>> cholesky(np.asarray([[4.0, 2.0], [2.0, 2.0]]))
     array([[2., 0.],
            [1., 1.]])
@@ -79,6 +80,7 @@ def solve_triangular(r: Array, b: Array, *, transpose: bool = False) -> Array:
     Examples
     --------
     >>> import numpy as np
+    >>> from warpkern.array import solve_triangular
     >>> solve_triangular(np.asarray([[2.0, 0.0], [1.0, 1.0]]), np.asarray([[2.0], [3.0]]))
     array([[1.],
            [2.]])
@@ -113,6 +115,7 @@ def topk(a: Array, k: int) -> tuple[Array, Array]:
     Examples
     --------
     >>> import numpy as np
+    >>> from warpkern.array import topk
     >>> topk(np.asarray([[3.0, 1.0, 2.0]]), 2)
     (array([[1., 2.]]), array([[1, 2]]))
     """

@@ -120,6 +120,7 @@ def support_table() -> str:
 
     Examples
     --------
+    >>> from warpkern.array import support_table
     >>> print(support_table().splitlines()[2])
     | NumPy | `numpy` | cpu | yes | core tests run on every change |
     """

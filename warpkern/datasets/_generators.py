@@ -31,6 +31,7 @@ def make_two_moons(
 
     Examples
     --------
+    >>> from warpkern.datasets import make_two_moons
     >>> X, y = make_two_moons(100, n_labeled=2, random_state=0)
     >>> X.shape, sorted(set(y.tolist()))
     ((100, 2), [-1, 0, 1])
@@ -50,6 +51,7 @@ def hide_labels(y: Array, n_labeled: int, *, random_state: Any = None) -> Array:
     Examples
     --------
     >>> import numpy as np
+    >>> from warpkern.datasets import hide_labels
     >>> hidden = hide_labels(np.asarray([0, 0, 1, 1]), 2, random_state=0)
     >>> sorted(hidden.tolist())
     [-1, -1, 0, 1]

@@ -28,7 +28,7 @@ class WarpedFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, WarpEsti
     graph : str or object
         The graph on the points.
     operator : str, object or None
-        M. None leaves the features as they are.
+        M, which bends the kernel. None leaves the features as they are.
     rank : int, optional
         Keep only the `rank` directions that are smoothest on the graph.
     backend, device : str, optional

@@ -30,6 +30,7 @@ def project_to_simplex(v: Array) -> Array:
     Examples
     --------
     >>> import numpy as np
+    >>> from warpkern.estimators._probability import project_to_simplex
     >>> project_to_simplex(np.asarray([[2.0, 0.0], [0.5, 0.5], [0.9, 0.3]]))
     array([[1. , 0. ],
            [0.5, 0.5],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sklearn.utils.validation import _check_sample_weight, validate_data
+from sklearn.utils.validation import _check_sample_weight, check_array, validate_data
 
 from ..array import (
     Array,
@@ -43,9 +43,7 @@ def check_points(estimator: Any, X: Any, *, reset: bool, name: str = "X") -> Arr
     With `reset` the number (and names) of the columns are learnt, else compared.
     """
     if not is_array(X) or is_host(X):
-        return validate_data(
-            estimator, X, reset=reset, dtype=[host.float64, host.float32], order="C"
-        )
+        return _check_host_points(estimator, X, reset, name)
     xp = namespace(X)
     if X.ndim != 2:
         raise InvalidDataError(f"{name} must be 2-dimensional (n, p). Got shape {X.shape} instead.")
@@ -60,12 +58,27 @@ def check_points(estimator: Any, X: Any, *, reset: bool, name: str = "X") -> Arr
         raise InvalidDataError(f"{name} contains NaN or infinity.")
     if reset:
         estimator.n_features_in_ = X.shape[1]
-    elif X.shape[1] != estimator.n_features_in_:
+    _check_width(estimator, X, name)
+    return X
+
+
+def _check_host_points(estimator: Any, X: Any, reset: bool, name: str) -> Array:
+    if is_host(X) and X.dtype == host.float16:
+        X = host.astype(X, host.float32)
+    dtypes = [host.float64, host.float32]
+    if name == "X":
+        return validate_data(estimator, X, reset=reset, dtype=dtypes, order="C")
+    X = check_array(X, dtype=dtypes, order="C", input_name=name)
+    _check_width(estimator, X, name)
+    return X
+
+
+def _check_width(estimator: Any, X: Array, name: str) -> None:
+    if X.shape[1] != estimator.n_features_in_:
         raise InvalidDataError(
             f"{name} has {X.shape[1]} features, but {type(estimator).__name__} is expecting "
             f"{estimator.n_features_in_} features as input."
         )
-    return X
 
 
 def labeled_weights(sample_weight: Any, X: Array, n_rows: int, labeled: Array) -> Array | None:

@@ -20,7 +20,7 @@ _AUTO_GAMMA = 0.5
 
 
 class RBF(BaseEstimator):  # type: ignore[misc]
-    r"""Random Fourier features of the Gaussian kernel exp(-gamma |x - y|^2).
+    r"""Random Fourier features of the Gaussian kernel ``exp(-gamma |x - y|^2)``.
 
     .. math::
         \phi(x) = \sqrt{2/d}\,[\cos(\Omega x), \sin(\Omega x)]
@@ -49,7 +49,7 @@ class RBF(BaseEstimator):  # type: ignore[misc]
         b, for the phase form.
     gamma_ : float
     n_features_in_ : int
-        p.
+        Number of columns p.
 
     Notes
     -----
@@ -64,6 +64,8 @@ class RBF(BaseEstimator):  # type: ignore[misc]
     Examples
     --------
     >>> import numpy as np
+    >>> from warpkern.features import RBF
+    >>> import math
     >>> X = np.asarray([[0.0, 0.0], [1.0, 0.0]])
     >>> Phi = RBF(n_features=4000, gamma=1.0, random_state=0).fit(X).transform(X)
     >>> round(float(Phi[0] @ Phi[1]), 1), round(math.exp(-1.0), 1)

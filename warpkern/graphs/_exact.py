@@ -37,6 +37,7 @@ class ExactKNN(KNNBuilder):
     Examples
     --------
     >>> import numpy as np
+    >>> from warpkern.graphs import ExactKNN
     >>> X = np.asarray([[0.0], [1.0], [2.5], [9.0]])
     >>> ExactKNN(n_neighbors=1).build(X).describe()
     '4 nodes, 3 edges, 1 component; ExactKNN(n_neighbors=1), q=1'

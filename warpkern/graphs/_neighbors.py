@@ -27,7 +27,7 @@ def graph_from_neighbors(
     neighbors : (N, q) integers
         Row i: the neighbours of point i, itself left out, nearest first.
     squared_distances : (N, q) reals
-        |x_i - x_j|^2 for each of them.
+        ``|x_i - x_j|^2`` for each of them.
     weights : {"gaussian", "binary"}
         ``exp(-dist^2 / (2 sigma^2))``, or 1.
     sigma : float or "auto"
@@ -47,6 +47,7 @@ def graph_from_neighbors(
     Examples
     --------
     >>> import numpy as np
+    >>> from warpkern.graphs import graph_from_neighbors
     >>> graph = graph_from_neighbors(np.asarray([[1], [0], [1]]), np.asarray([[1.0], [1.0], [4.0]]))
     >>> graph.indices
     array([1, 0, 2, 1])

@@ -32,6 +32,7 @@ def rank_candidates(X: Array, rows: Array, candidates: Array, k: int) -> tuple[A
     Examples
     --------
     >>> import numpy as np
+    >>> from warpkern.graphs import rank_candidates
     >>> X = np.asarray([[0.0], [3.0], [1.0]])
     >>> rank_candidates(X, np.asarray([0]), np.asarray([[1, 2]]), k=1)
     (array([[2, 1]]), array([[1., 9.]]))
@@ -54,6 +55,7 @@ def drop_itself(candidates: Array, rows: Array) -> Array:
     Examples
     --------
     >>> import numpy as np
+    >>> from warpkern.graphs import drop_itself
     >>> drop_itself(np.asarray([[7, 0, 3], [5, 2, 4]]), np.asarray([0, 1]))
     array([[7, 3],
            [5, 2]])

@@ -47,6 +47,7 @@ class KRR(BaseEstimator):  # type: ignore[misc]
     Examples
     --------
     >>> import numpy as np
+    >>> from warpkern.heads import KRR
     >>> F = np.asarray([[0.0], [1.0], [2.0]])
     >>> head = KRR(reg=1e-9).fit(F, 2 * F + 1)
     >>> head.coef_.round(3), head.intercept_.round(3)

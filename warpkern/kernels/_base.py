@@ -24,11 +24,12 @@ class Kernel(ABC):
 
 
 class RBF(Kernel):
-    """k(x, y) = exp(-gamma |x - y|^2).
+    """The Gaussian kernel ``exp(-gamma |x - y|^2)``.
 
     Examples
     --------
     >>> import numpy as np
+    >>> from warpkern.kernels import RBF
     >>> RBF(gamma=1.0)(np.asarray([[0.0], [1.0]])).round(3)
     array([[1.   , 0.368],
            [0.368, 1.   ]])

@@ -10,17 +10,18 @@ __all__ = ["neighbor_scale", "squared_distances"]
 
 
 def squared_distances(X: Array, Y: Array) -> Array:
-    """Return |x - y|^2 (n, m) for the rows of X (n, p) and Y (m, p), by one matrix product.
+    """Return ``|x - y|^2`` (n, m) for the rows of X (n, p) and Y (m, p), by one matrix product.
 
     Notes
     -----
-    Cost n m p. Rounding can leave errors of the order of eps |x|^2; both
-    sets are centred on the mean of Y first, which makes |x| small, and
+    Cost n m p. Rounding can leave errors of the order of ``eps |x|^2``; both
+    sets are centred on the mean of Y first, which makes the norms small, and
     what falls below zero is cut off.
 
     Examples
     --------
     >>> import numpy as np
+    >>> from warpkern.kernels import squared_distances
     >>> squared_distances(np.asarray([[0.0], [3.0]]), np.asarray([[1.0]]))
     array([[1.],
            [4.]])

@@ -40,12 +40,14 @@ class WarpedKernel(Kernel):
     Examples
     --------
     >>> import numpy as np
+    >>> from warpkern.kernels import RBF
+    >>> from warpkern.kernels import WarpedKernel
     >>> from warpkern.graphs import ExactKNN
     >>> from warpkern.operators import LaplacianPower
     >>> X = np.asarray([[0.0], [1.0], [2.0], [10.0], [11.0]])
     >>> M = LaplacianPower(alpha=10.0).fit(ExactKNN(n_neighbors=1).build(X))
     >>> WarpedKernel(RBF(gamma=0.1), X, M)(X[:1], X[1:3]).round(2)
-    array([[0.83, 0.63]])
+    array([[0.54, 0.44]])
     """
 
     def __init__(

@@ -14,6 +14,10 @@ from ..exceptions import invalid_parameter
 
 __all__ = ["LaplacianPower"]
 
+# alpha N, where "auto" puts alpha: 10,000 to 100,000 gave the lowest errors on new points
+# of the digits, USPS, MNIST and letter sets with a few labels per class.
+_AUTO_ALPHA = 30_000.0
+
 
 class LaplacianPower(BaseEstimator):  # type: ignore[misc]
     r"""M = alpha L^c.
@@ -22,10 +26,12 @@ class LaplacianPower(BaseEstimator):  # type: ignore[misc]
 
     Parameters
     ----------
-    alpha : float
-        Weight of the unlabelled data; 0 means no warp.
+    alpha : float or "auto"
+        Weight of the unlabelled data; 0 means no warp. U = Phi^T M Phi is a sum over all N
+        points, so "auto", which is 30,000 / N, gives the graph the same say beside the
+        norm of the weights however many points there are.
     power : int
-        c.
+        The exponent c.
     normalized : bool
         The first form of L (default) or the second. A node without edges has a
         zero row in both: nothing is known of its neighbours, so nothing is asked of it.
@@ -41,6 +47,7 @@ class LaplacianPower(BaseEstimator):  # type: ignore[misc]
     Examples
     --------
     >>> import numpy as np
+    >>> from warpkern.operators import LaplacianPower
     >>> from warpkern.graphs import ExactKNN
     >>> graph = ExactKNN(n_neighbors=1, weights="binary").build(np.asarray([[0.0], [1.0]]))
     >>> LaplacianPower(alpha=2.0).fit(graph).matmul(np.asarray([[1.0], [0.0]]))
@@ -48,15 +55,18 @@ class LaplacianPower(BaseEstimator):  # type: ignore[misc]
            [-2.]])
     """
 
-    def __init__(self, alpha: float = 300.0, power: int = 1, *, normalized: bool = True) -> None:
+    def __init__(
+        self, alpha: float | str = "auto", power: int = 1, *, normalized: bool = True
+    ) -> None:
         self.alpha = alpha
         self.power = power
         self.normalized = normalized
 
     def fit(self, graph: Graph, labeled: Array | None = None) -> FittedLaplacian:  # noqa: ARG002
         """Return M for `graph`; the labels are not used."""
-        if not isinstance(self.alpha, Real) or not 0 <= float(self.alpha) < math.inf:
-            raise invalid_parameter(self, "alpha", "a finite number >= 0", self.alpha)
+        number = isinstance(self.alpha, Real) and not isinstance(self.alpha, bool)
+        if self.alpha != "auto" and not (number and 0 <= float(self.alpha) < math.inf):
+            raise invalid_parameter(self, "alpha", "'auto' or a finite number >= 0", self.alpha)
         if not isinstance(self.power, Integral) or self.power < 1:
             raise invalid_parameter(self, "power", "an integer >= 1", self.power)
         degrees = _degrees(graph)
@@ -64,7 +74,8 @@ class LaplacianPower(BaseEstimator):  # type: ignore[misc]
             diagonal, affinity = _normalize(graph, degrees)
         else:
             diagonal, affinity = degrees, graph.affinity
-        return FittedLaplacian(diagonal, affinity, float(self.alpha), int(self.power))
+        alpha = _AUTO_ALPHA / graph.n_nodes if self.alpha == "auto" else float(self.alpha)
+        return FittedLaplacian(diagonal, affinity, alpha, int(self.power))
 
 
 @dataclass(frozen=True)

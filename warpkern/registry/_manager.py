@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.metadata import EntryPoint, distributions
@@ -13,6 +13,7 @@ import pluggy
 
 from ..exceptions import (
     ComponentCollisionError,
+    ComponentLoadError,
     InvalidParameterError,
     PluginWarning,
     UnknownComponentError,
@@ -42,6 +43,7 @@ class Registry:
 
     Examples
     --------
+    >>> from warpkern.registry import default_registry
     >>> registry = default_registry()
     >>> "rbf" in registry.names("feature_map")
     True
@@ -122,13 +124,25 @@ class Registry:
 
     def create(self, kind: str, name: str, **parameters: Any) -> Any:
         """Return a new component of `kind` called `name`."""
-        spec = self.get(kind, name)
+        factory = self.load(kind, name)
         try:
-            return spec.load()(**parameters)
+            return factory(**parameters)
         except TypeError as error:
             if not parameters:
                 raise
             raise InvalidParameterError(f"{KINDS[kind].title} {name!r}: {error}.") from error
+
+    def load(self, kind: str, name: str) -> Callable[..., Any]:
+        """Return the factory of the component of `kind` called `name`, imported if need be."""
+        spec = self.get(kind, name)
+        try:
+            return spec.load()
+        except (ImportError, AttributeError) as error:
+            provider = self._components[kind][name][0].provider
+            raise ComponentLoadError(
+                f"The {KINDS[kind].title} {name!r} of {provider!r} cannot be imported from "
+                f"{spec.factory!r} ({type(error).__name__}: {error})."
+            ) from error
 
 
 @lru_cache(maxsize=1)

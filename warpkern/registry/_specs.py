@@ -45,6 +45,7 @@ class ComponentSpec:
 
     Examples
     --------
+    >>> from warpkern.registry import FeatureMapSpec
     >>> spec = FeatureMapSpec("identity", "warpkern.features:RBF")
     >>> spec.load().__name__
     'RBF'

@@ -65,6 +65,7 @@ def checks(kind: str, make: Make, *, backends: Iterable[str] = ("any",)) -> list
 
     Examples
     --------
+    >>> from warpkern.testing import checks
     >>> from warpkern.heads import KRR
     >>> [str(check) for check in checks("head", KRR, backends=["numpy"])][0]
     'parameters[numpy on cpu]'
@@ -93,6 +94,7 @@ def check_component(kind: str, make: Make, *, backends: Iterable[str] = ("any",)
 
     Examples
     --------
+    >>> from warpkern.testing import check_component
     >>> from warpkern.operators import LaplacianPower
     >>> check_component("operator", LaplacianPower)
     """

@@ -52,16 +52,7 @@ class CholeskyWarp:
     @classmethod
     def from_matrix(cls, U: Array, dtype: object) -> Self:
         """Factor I + U; cost d^3 / 3."""
-        xp = namespace(U)
-        try:
-            R = cholesky(xp.eye(U.shape[0], dtype=U.dtype, device=U.device) + U)
-        except NotPositiveDefiniteError as error:
-            raise NotPositiveDefiniteError(
-                f"I + Phi^T M Phi ({U.shape[0]} x {U.shape[0]}, {U.dtype}) is not positive "
-                "definite to working precision. Pass finite data in float64, or lower the "
-                "operator's alpha."
-            ) from error
-        return cls(xp.astype(R, dtype, copy=False))
+        return cls(namespace(U).astype(_factor(U), dtype, copy=False))
 
     def transform(self, Phi: Array) -> Array:
         """Return Phi R^-T; cost n d^2."""
@@ -74,23 +65,35 @@ class CholeskyWarp:
 
 @dataclass(frozen=True)
 class SpectralWarp:
-    """B = V_r (I + S_r)^-1/2 with the r smallest eigenpairs of U = V S V^T.
+    r"""The r smoothest directions.
 
-    These are the r smoothest directions on the graph, which the warp shrinks least.
-    See section 4.4 of Ionescu et al. (2017).
+    The columns b of B maximise, one after the other,
+
+    .. math:: \frac{b^\top \Phi^\top \Phi\, b}{b^\top (I + U)\, b},
+        \qquad B^\top (I + U) B = I.
+
+    So f = Phi b varies most over the points for its roughness, and the Gram matrix of Phi B
+    is the best approximation of rank r to that of the warped kernel. With r = d it is the whole.
+
+    Notes
+    -----
+    Section 4.4 of Ionescu et al. (2017) truncates eigenvectors of U alone. Those of the
+    smallest eigenvalues are mostly directions in which the features hardly vary.
     """
 
     B: Array
 
     @classmethod
-    def from_matrix(cls, U: Array, rank: int, dtype: object) -> Self:
-        """Keep the `rank` smoothest directions; cost O(d^3)."""
+    def from_matrices(cls, U: Array, C: Array, rank: int, dtype: object) -> Self:
+        """Keep `rank` directions, with U = Phi^T M Phi and C = Phi^T Phi; cost O(d^3)."""
         if not 1 <= rank <= U.shape[0]:
             expected = f"None or an integer from 1 to the number of features, {U.shape[0]}"
             raise invalid_parameter("the warp", "rank", expected, rank)
         xp = namespace(U)
-        s, V = eigh_smallest(U, rank)
-        return cls(xp.astype(V / xp.sqrt(1.0 + xp.maximum(s, xp.zeros_like(s))), dtype, copy=False))
+        R = _factor(U)
+        # The largest eigenpairs of R^-1 C R^-T are the smallest of its negative.
+        _, V = eigh_smallest(-_symmetric(solve_triangular(R, solve_triangular(R, C).T)), rank)
+        return cls(xp.astype(solve_triangular(R, V, transpose=True), dtype, copy=False))
 
     def transform(self, Phi: Array) -> Array:
         """Return Phi B; cost n d r."""
@@ -99,3 +102,20 @@ class SpectralWarp:
     def fold(self, w: Array) -> Array:
         """Return B w; cost d r k."""
         return self.B @ w
+
+
+def _factor(U: Array) -> Array:
+    """Return lower-triangular R with R R^T = I + U."""
+    xp = namespace(U)
+    try:
+        return cholesky(xp.eye(U.shape[0], dtype=U.dtype, device=U.device) + U)
+    except NotPositiveDefiniteError as error:
+        raise NotPositiveDefiniteError(
+            f"I + Phi^T M Phi ({U.shape[0]} x {U.shape[0]}, {U.dtype}) is not positive definite to "
+            "working precision. Pass finite data in float64, or lower the operator's alpha."
+        ) from error
+
+
+def _symmetric(a: Array) -> Array:
+    """Return a matrix that is symmetric up to rounding as one that is symmetric."""
+    return (a + a.T) / 2

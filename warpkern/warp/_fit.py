@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from numbers import Integral
 
 from ..array import Array, namespace
@@ -31,13 +32,13 @@ def fit_warp(
     operator : PSDOperator
         M; with a `support` of m rows only those rows of X are read.
     rank : int, optional
-        Keep only the `rank` smoothest directions.
+        Keep only the `rank` smoothest directions; see `SpectralWarp`.
     memory_limit : bytes or text like "6GB", optional
         For the accumulation of U; by default half of the host's memory.
 
     Notes
     -----
-    Cost N d^2 + d^3 / 3. Memory O(N d + d^2), or under a tighter
+    Cost N d^2 + d^3 / 3, with a rank 2 N d^2 + O(d^3). Memory O(N d + d^2), or under a tighter
     `memory_limit` O(N b + d^2) with panels of b columns, for which the features are
     computed 2 d / b times.
 
@@ -48,6 +49,7 @@ def fit_warp(
     Examples
     --------
     >>> import numpy as np
+    >>> from warpkern.warp import fit_warp
     >>> from warpkern.features import RBF
     >>> from warpkern.graphs import ExactKNN
     >>> from warpkern.operators import LaplacianPower
@@ -60,17 +62,31 @@ def fit_warp(
     if rank is not None and (not isinstance(rank, Integral) or isinstance(rank, bool)):
         raise invalid_parameter("the warp", "rank", "None or an integer", rank)
     xp = namespace(X)
-    if operator.support is not None:
-        X = xp.take(X, operator.support, axis=0)
-    if operator.n != X.shape[0]:
+    points = X if operator.support is None else xp.take(X, operator.support, axis=0)
+    if operator.n != points.shape[0]:
         raise InvalidDataError(
-            f"The operator acts on {operator.n} points. Got X with {X.shape[0]} rows instead."
+            f"The operator acts on {operator.n} points. Got X with {points.shape[0]} rows instead."
         )
     sample = feature_map.transform(X[:1, :])
     itemsize = xp.finfo(sample.dtype).bits // 8
     plan = plan_accumulation(X.shape[0], sample.shape[1], itemsize, parse_memory(memory_limit))
-    Phi = FeatureRows(feature_map, X, plan.block, keep=plan.keep)
+    Phi = FeatureRows(feature_map, points, plan.block, keep=plan.keep)
     U = warping_matrix(Phi, operator, plan.panel)
     if rank is None:
         return CholeskyWarp.from_matrix(U, sample.dtype)
-    return SpectralWarp.from_matrix(U, int(rank), sample.dtype)
+    if operator.support is not None:
+        Phi = FeatureRows(feature_map, X, plan.block, keep=plan.keep)
+    C = warping_matrix(Phi, Identity(X.shape[0]), plan.panel)
+    return SpectralWarp.from_matrices(U, C, int(rank), sample.dtype)
+
+
+@dataclass(frozen=True)
+class Identity:
+    """M = I, for which Phi^T M Phi is the features' second moment."""
+
+    n: int
+    support: None = None
+
+    def matmul(self, V: Array) -> Array:
+        """Return V."""
+        return V

@@ -40,6 +40,7 @@ def parse_memory(limit: float | str | None) -> int | None:
 
     Examples
     --------
+    >>> from warpkern.warp import parse_memory
     >>> parse_memory("6GB"), parse_memory(1e6)
     (6000000000, 1000000)
     """
@@ -64,6 +65,7 @@ def plan_accumulation(n: int, d: int, itemsize: int, limit: int | None) -> Plan:
 
     Examples
     --------
+    >>> from warpkern.warp import plan_accumulation
     >>> plan_accumulation(1_000_000, 4000, 4, 6 * 10**9).keep
     False
     """

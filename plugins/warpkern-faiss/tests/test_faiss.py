@@ -1,3 +1,6 @@
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 from sklearn.datasets import load_digits
@@ -54,6 +57,15 @@ def test_the_thread_count_of_the_process_is_restored():
     before = faiss.omp_get_max_threads()
     FaissKNN(n_threads=1).build(np.random.default_rng(0).normal(size=(50, 2)))
     assert faiss.omp_get_max_threads() == before
+
+
+def test_the_registry_does_not_import_faiss():
+    script = (
+        "import sys; from warpkern.registry import default_registry as r; "
+        "assert 'faiss' in r().names('graph'); assert 'faiss' not in sys.modules; print('lazy')"
+    )
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == "lazy"
 
 
 @pytest.mark.parametrize("name", ["faiss", "faiss-hnsw"])
