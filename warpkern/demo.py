@@ -110,16 +110,16 @@ def main(arguments: Sequence[str]) -> int:
 
     results = {}
     print(f"mean and standard deviation over {options.draws} draws of the labelled points\n")
-    print(f"{'':34}{'error, unlabelled':>20}{'error, new points':>20}{'fit':>10}")
+    print(f"{'':26}{'error, unlabelled':>21}{'error, new points':>22}{'fit':>10}")
     for title, make in PROBLEMS.items():
         results[title] = compare(make, options.draws)
         print(title)
         for name, result in results[title].items():
             errors = "".join(
-                f"{float(host.mean(e)):>11.1f} % +/-{float(host.std(e)):>4.1f} "
+                f"{float(host.mean(e)):>11.1f} % +/-{float(host.std(e)):>5.1f}"
                 for e in (result.unlabeled, result.new)
             )
-            print(f"  {name:<32}{errors}{float(host.mean(result.seconds)):>8.2f} s")
+            print(f"  {name:<24}{errors}{float(host.mean(result.seconds)):>8.2f} s")
     try:
         from .plotting import save_demo_figure
     except ImportError as error:
