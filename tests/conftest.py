@@ -1,7 +1,7 @@
 """The array libraries that every core test runs on.
 
 All of them are part of the ``test`` extra. One that is missing fails its tests: a suite
-that skips them would prove nothing about them.
+that skips them would prove nothing about them. ``pytest -m gpu`` runs the same tests on a GPU.
 """
 
 import os
@@ -26,12 +26,15 @@ BACKENDS = {
     # Refuses every implicit transfer to the host, as a GPU library does.
     "strict-device1": ("array_api_strict", "device1"),
 }
+GPU_BACKENDS = {"cupy": ("cupy", "cuda:0"), "torch-cuda": ("torch", "cuda:0")}
 
 
-@pytest.fixture(params=list(BACKENDS))
+@pytest.fixture(
+    params=[*BACKENDS, *(pytest.param(name, marks=pytest.mark.gpu) for name in GPU_BACKENDS)]
+)
 def backend(request):
-    """Each array library in turn, JAX with float64 on."""
-    return Backend.named(*BACKENDS[request.param])
+    """Each array library in turn, JAX with float64 on; GPUs where they are asked for."""
+    return Backend.named(*(BACKENDS | GPU_BACKENDS)[request.param])
 
 
 @pytest.fixture
