@@ -35,9 +35,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action="version", version=f"warpkern {__version__}")
-    parser.add_argument("command", help="one of the commands below")
+    parser.add_argument("command", nargs="?", help="one of the commands below")
     parser.add_argument("arguments", nargs=argparse.REMAINDER, help="what the command takes")
     parsed = parser.parse_args(arguments)
+    if parsed.command is None:
+        parser.print_help()
+        return 2
     try:
         return int(registry.load("command", parsed.command)(parsed.arguments) or 0)
     except WarpkernError as error:

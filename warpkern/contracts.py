@@ -25,7 +25,7 @@ from .array import CSR, Array, to_host
 __all__ = ["FeatureMap", "Graph", "GraphBuilder", "Head", "Operator", "PSDOperator"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Graph:
     """A weighted undirected graph: symmetric W >= 0 without self-loops, in CSR form.
 
@@ -44,6 +44,9 @@ class Graph:
     indices: Array
     weights: Array
     description: str = ""
+
+    def __repr__(self) -> str:
+        return f"<Graph: {self.n_nodes} nodes, {self.n_edges} edges>"
 
     @property
     def n_nodes(self) -> int:

@@ -135,5 +135,11 @@ def test_device_data_are_checked_as_host_data_are():
         model.fit(X[:0], y)
     with pytest.raises(ValueError, match="X has 3 features, but WarpClassifier is expecting 4"):
         model.fit(X, y).predict(X[:, :3])
+    with pytest.raises(ValueError, match="Unknown label type: continuous"):
+        model.fit(X, torch.asarray(np.asarray([0.5, 1.5, np.nan, 2.0])))
+    with pytest.raises(ValueError, match=r"y must be \(n,\)"):
+        model.fit(X, torch.asarray(np.eye(4)))
+    with pytest.raises(BackendError, match="X_unlabeled must be where X is, on torch on cpu"):
+        model.fit(X, y, X_unlabeled=np.eye(4))
     with pytest.raises(ValueError, match="X has 4 rows, but y has 3"):
         model.fit(X, torch.asarray(y[:3]))

@@ -1,6 +1,7 @@
 import pickle
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.cluster import KMeans
@@ -101,6 +102,15 @@ class TestMethod:
         np.testing.assert_array_equal(small().fit(X, floats).predict(X), reference.predict(X))
         np.testing.assert_array_equal(small().fit(X, text).predict(X), names[reference.predict(X)])
 
+    def test_numbers_among_objects_and_missing_values_of_pandas(self, moons):
+        X, _, y = moons
+        expected = small().fit(X, y).predict(X)
+        objects = np.asarray([None if label < 0 else int(label) for label in y], dtype=object)
+        np.testing.assert_array_equal(small().fit(X, objects).predict(X), expected)
+        text = pd.Series([pd.NA if label < 0 else f"c{label}" for label in y], dtype="string")
+        predicted = small().fit(X, text).predict(X)
+        assert predicted.tolist() == [f"c{label}" for label in expected]
+
     def test_weight_zero_is_no_label(self, moons):
         X, _, y = moons
         labeled = np.nonzero(y >= 0)[0]
@@ -173,6 +183,10 @@ class TestScikitLearn:
         assert clone(model).get_params()["feature_map__gamma"] == 2.0
         model.set_params(feature_map__gamma=3.0, operator__alpha=1.0, head__reg=0.5)
         assert (model.feature_map.gamma, model.operator.alpha, model.head.reg) == (3.0, 1.0, 0.5)
+        model.set_params(graph="exact", graph__n_neighbors=5)
+        assert model.graph.n_neighbors == 5
+        with pytest.raises(InvalidParameterError, match=r"'operator' .* for 'operator__alpha'"):
+            wk.WarpClassifier(operator=None).set_params(operator__alpha=1.0)
         with pytest.raises(ValueError, match="Invalid parameter 'beta'"):
             model.set_params(operator__beta=1)
 
@@ -239,6 +253,7 @@ class TestRefusals:
         (lambda X, y: (X, y), {"graph": "nearest"}, "Unknown graph builder 'nearest'. Choose one"),
         (lambda X, y: (X, y), {"feature_map": 3}, "'feature_map' .* name of a feature map or an"),
         (lambda X, y: (X, y), {"head": KRR}, "'head' .* object with a method 'fit'"),
+        (lambda X, y: (X, y), {"head": Ridge()}, "'head' .* coef_ is"),
         (lambda X, y: (X, y), {"rank": 301}, "'rank' .* from 1 to the number of features, 300"),
         (
             lambda X, y: (X, y),
@@ -246,7 +261,7 @@ class TestRefusals:
             "'rank' .* where there is no operator",
         ),
         (lambda X, y: (X, y), {"memory_limit": "1KB"}, "'memory_limit' .* at least"),
-        (lambda X, y: (X, y), {"backend": "tensorflow"}, "'tensorflow' is not an Array API"),
+        (lambda X, y: (X, y), {"backend": "tensorflow"}, "'tensorflow' is not installed"),
         (lambda X, y: (X, y), {"random_state": -1}, "'random_state'"),
     )
 
@@ -302,6 +317,9 @@ class TestRefusals:
         X, _, y = moons
         with pytest.raises(ValueError, match="X_unlabeled has 3 features, but WarpClassifier is"):
             small().fit(X, y, X_unlabeled=np.ones((4, 3)))
+        named = pd.DataFrame(X, columns=["a", "b"])
+        with pytest.raises(ValueError, match="feature names"):
+            small().fit(named, y, X_unlabeled=named[["b", "a"]])
         with pytest.raises(ValueError, match="Input X_unlabeled contains NaN"):
             small().fit(X, y, X_unlabeled=np.full((4, 2), np.nan))
 

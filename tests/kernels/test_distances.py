@@ -27,6 +27,12 @@ def test_neighbor_scale_is_the_mean_squared_distance_to_the_kth_neighbor(rng):
     assert neighbor_scale(X, 7) == pytest.approx(kth.mean())
 
 
+def test_neighbor_scale_does_not_shrink_as_points_are_added(rng):
+    X = rng.uniform(size=(8000, 2))
+    few, many = neighbor_scale(X[:1000]), neighbor_scale(X, random_state=0)
+    assert many == pytest.approx(few, rel=0.1)
+
+
 @pytest.mark.parametrize("n", [1, 2, 5])
 def test_neighbor_scale_of_few_points(n):
     scale = neighbor_scale(np.arange(n, dtype=float)[:, None], 10)

@@ -106,7 +106,12 @@ class Backend:
         try:
             xp = probe.xp
             default = xp.empty(0)
-        except Exception as error:  # no such module, not an array library, no driver
+        except ModuleNotFoundError as error:
+            raise BackendError(
+                f"The array library {name!r} is not installed ({error}). Known are {known}, "
+                "and the modules of other Array API libraries."
+            ) from error
+        except Exception as error:  # not an array library, or no driver for it
             raise BackendError(
                 f"{name!r} is not an Array API library that can be used here ({error}). Choose one "
                 f"of {known}, or the module of another installed one."

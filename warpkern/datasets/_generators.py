@@ -56,6 +56,9 @@ def hide_labels(y: Array, n_labeled: int, *, random_state: Any = None) -> Array:
     >>> sorted(hidden.tolist())
     [-1, -1, 0, 1]
     """
+    y = host.asarray(y)
+    if not host.isdtype(y.dtype, "signed integer"):
+        raise invalid_parameter("hide_labels", "y", "signed integers", y.dtype)
     rng = host_generator(random_state)
     classes = host.unique_values(y)
     if not classes.shape[0] <= n_labeled <= y.shape[0]:

@@ -35,11 +35,15 @@ class WarpEstimator(BaseEstimator):  # type: ignore[misc]
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters; ``feature_map__gamma=…`` also works where the stage is given by name."""
-        for key in params:
+        for key in list(params):
             stage, nested, _ = key.partition("__")
-            named = stage in self._stage_names and isinstance(getattr(self, stage), str)
-            if nested and named and stage not in params:
-                setattr(self, stage, make_component(self, stage, getattr(self, stage)))
+            if not nested or stage not in self._stage_names:
+                continue
+            given = params.get(stage, getattr(self, stage))
+            if given is None:
+                raise invalid_parameter(self, stage, f"given, for {key!r} to be set", given)
+            if isinstance(given, str):
+                params[stage] = make_component(self, stage, given)
         super().set_params(**params)
         return self
 
@@ -74,7 +78,11 @@ class WarpEstimator(BaseEstimator):  # type: ignore[misc]
         n_given = X.shape[0]
         if X_unlabeled is not None:
             more = check_points(self, X_unlabeled, reset=False, name="X_unlabeled")
-            xp = namespace(X, more)
+            if backend_of(more) != backend_of(X):
+                raise BackendError(
+                    f"X_unlabeled must be where X is, on {backend_of(X)}. Got {backend_of(more)}."
+                )
+            xp = namespace(X)
             X = xp.concat([X, xp.astype(more, X.dtype, copy=False)], axis=0)
         self.input_backend_ = backend_of(X)
         self.backend_ = compute_backend(X, self.backend, self.device)
@@ -183,7 +191,11 @@ class WarpPredictor(WarpEstimator):
         stages = self._fit_stages(X, targets.labeled, head)
         with reported("head", self.verbose):
             Phi = stages.feature_map.transform(namespace(X).take(X, targets.labeled, axis=0))
-            self.head_ = head.fit(stages.warp.transform(Phi), targets.values, sample_weight)
+            F = stages.warp.transform(Phi)
+            self.head_ = head.fit(F, targets.values, sample_weight)
+            if tuple(head.coef_.shape) != (F.shape[1], targets.values.shape[1]):
+                expected = "a head whose coef_ is (features, outputs); see warpkern.contracts.Head"
+                raise invalid_parameter(self, "head", expected, head)
             self.coef_ = stages.warp.fold(head.coef_)
             self.intercept_ = head.intercept_
 

@@ -35,6 +35,8 @@ def class_targets(y: Any, X: Array, n_rows: int) -> Targets:
     y = _as_array(y)
     if is_host(y):
         y = column_or_1d(y, warn=True)
+    elif y.ndim != 1:
+        raise InvalidDataError(f"y must be (n,). Got shape {tuple(y.shape)} instead.")
     _check_rows(y, n_rows)
     xp = namespace(y)
     labeled = xp.nonzero(_is_labeled(y))[0]
@@ -42,11 +44,15 @@ def class_targets(y: Any, X: Array, n_rows: int) -> Targets:
         raise InvalidDataError("y has no labelled row: at least two classes are needed.")
     known = xp.take(y, labeled)
     if is_host(y):
+        known = _plain_labels(known)
         check_classification_targets(known)
+    elif xp.isdtype(y.dtype, "real floating") and bool(xp.any(known != xp.round(known))):
+        raise InvalidDataError("Unknown label type: continuous. Classes must be whole numbers.")
     classes = xp.unique_values(known)
     if classes.shape[0] < 2:
         raise InvalidDataError(
-            f"The labelled rows of y have 1 class ({classes[0]}); at least two classes are needed."
+            f"The labelled rows of y have 1 class ({classes[0]}); at least two classes are needed "
+            "(-1 in integer labels marks an unlabelled row)."
         )
     integer = index_dtype(X, namespace(X))
     codes = place(xp.searchsorted(classes, known), like=X, dtype=integer)
@@ -122,12 +128,28 @@ def _is_labeled(y: Array) -> Array:
     """Return which entries of y hold a label."""
     xp = namespace(y)
     if is_host(y) and y.dtype.kind == "O":
-        return host.asarray([v is not None and v == v for v in y], dtype=host.bool)
+        return host.asarray([_is_known(label) for label in y], dtype=host.bool)
     if is_text(y):
         return host.ones(y.shape, dtype=host.bool)
     if xp.isdtype(y.dtype, "signed integer"):
         return y != -1
     return ~_isnan(y)
+
+
+def _is_known(label: object) -> bool:
+    """Whether a label is neither None nor NaN nor pandas' NA, whose comparisons have no truth."""
+    try:
+        return label is not None and bool(label == label)
+    except TypeError:
+        return False
+
+
+def _plain_labels(labels: Array) -> Array:
+    """Return numbers that came as objects, for the sake of None among them, as numbers."""
+    if labels.dtype.kind == "O":
+        plain = host.asarray(labels.tolist())
+        return plain if plain.dtype.kind in "biuf" else labels
+    return labels
 
 
 def _isnan(y: Array) -> Array:

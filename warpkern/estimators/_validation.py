@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from sklearn.utils.validation import _check_sample_weight, check_array, validate_data
+from sklearn.utils.validation import (
+    _check_feature_names,
+    _check_sample_weight,
+    check_array,
+    validate_data,
+)
 
 from ..array import (
     Array,
@@ -68,6 +73,7 @@ def _check_host_points(estimator: Any, X: Any, reset: bool, name: str) -> Array:
     dtypes = [host.float64, host.float32]
     if name == "X":
         return validate_data(estimator, X, reset=reset, dtype=dtypes, order="C")
+    _check_feature_names(estimator, X, reset=False)
     X = check_array(X, dtype=dtypes, order="C", input_name=name)
     _check_width(estimator, X, name)
     return X

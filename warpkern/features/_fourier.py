@@ -32,7 +32,8 @@ class RBF(BaseEstimator):  # type: ignore[misc]
     n_features : int
         d, the length of phi(x); even for the paired form.
     gamma : float or "auto"
-        "auto" takes it from the distance at which points have neighbours.
+        "auto" takes it from the distance at which points of a sample of 1,000 have
+        neighbours, so that it does not grow with the number of points.
     form : {"paired", "phase"}
         Cosine and sine of d/2 frequencies (smaller variance), or cosines of d
         frequencies with random phases.

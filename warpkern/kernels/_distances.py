@@ -35,29 +35,29 @@ def squared_distances(X: Array, Y: Array) -> Array:
 
 
 def neighbor_scale(
-    X: Array, n_neighbors: int = 10, *, n_queries: int = 256, random_state: Any = None
+    X: Array, n_neighbors: int = 10, *, n_sample: int = 1000, random_state: Any = None
 ) -> float:
-    """Return the mean squared distance to the `n_neighbors`-th neighbour, from a sample of rows.
+    """Return the mean squared distance to the `n_neighbors`-th neighbour within a sample of rows.
 
     Parameters
     ----------
     X : (N, p)
     n_neighbors : int
-        Lowered to N - 1 where there are fewer points.
-    n_queries : int
-        Rows sampled; their neighbours are sought among all N, so that the scale
-        does not depend on the sample's size.
+        Lowered to the size of the sample less one where there are fewer points.
+    n_sample : int
+        Rows drawn. They are each other's neighbours, so that the scale stays the same
+        however many more points there are.
 
     Notes
     -----
-    Cost n_queries N p. Zero when most points have that many duplicates.
+    Cost n_sample^2 p. Zero when most points have that many duplicates.
     """
     xp = namespace(X)
-    n_rows = X.shape[0]
-    k = min(n_neighbors, n_rows - 1)
+    if X.shape[0] > n_sample:
+        drawn = host_generator(random_state).permutation(X.shape[0])[:n_sample]
+        X = xp.take(X, place(drawn, like=X, dtype=index_dtype(X, xp)), axis=0)
+    k = min(n_neighbors, X.shape[0] - 1)
     if k < 1:
         return 0.0
-    drawn = host_generator(random_state).permutation(n_rows)[:n_queries]
-    rows = place(drawn, like=X, dtype=index_dtype(X, xp))
-    nearest, _ = topk(squared_distances(xp.take(X, rows, axis=0), X), k + 1)
+    nearest, _ = topk(squared_distances(X, X), k + 1)
     return float(xp.mean(nearest[:, k]))
