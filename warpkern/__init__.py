@@ -43,17 +43,31 @@ _SUBPACKAGES = (
 __all__ = [*_ATTRIBUTES, *_SUBPACKAGES, "__version__"]
 
 if TYPE_CHECKING:
-    from warpkern.estimators import WarpClassifier as WarpClassifier
-    from warpkern.estimators import WarpedFeatures as WarpedFeatures
-    from warpkern.estimators import WarpRegressor as WarpRegressor
+    from . import array as array
+    from . import contracts as contracts
+    from . import datasets as datasets
+    from . import estimators as estimators
+    from . import exceptions as exceptions
+    from . import features as features
+    from . import graphs as graphs
+    from . import heads as heads
+    from . import kernels as kernels
+    from . import operators as operators
+    from . import plotting as plotting
+    from . import registry as registry
+    from . import testing as testing
+    from . import warp as warp
+    from .estimators import WarpClassifier as WarpClassifier
+    from .estimators import WarpedFeatures as WarpedFeatures
+    from .estimators import WarpRegressor as WarpRegressor
+else:  # a type checker that saw this function would take any name for granted
 
-
-def __getattr__(name: str) -> Any:
-    if name in _ATTRIBUTES:
-        return getattr(import_module(_ATTRIBUTES[name]), name)
-    if name in _SUBPACKAGES:
-        return import_module(f"warpkern.{name}")
-    raise AttributeError(f"module 'warpkern' has no attribute {name!r}")
+    def __getattr__(name: str) -> Any:
+        if name in _ATTRIBUTES:
+            return getattr(import_module(_ATTRIBUTES[name]), name)
+        if name in _SUBPACKAGES:
+            return import_module(f"warpkern.{name}")
+        raise AttributeError(f"module 'warpkern' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

@@ -22,6 +22,8 @@ _DEPENDENCIES = (
     "array-api-compat",
     "array-api-extra",
     "pluggy",
+    "pyamg",
+    "pynndescent",
 )
 
 

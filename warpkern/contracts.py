@@ -25,7 +25,7 @@ from .array import CSR, Array, to_host
 __all__ = ["FeatureMap", "Graph", "GraphBuilder", "Head", "Operator", "PSDOperator"]
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class Graph:
     """A weighted undirected graph: symmetric W >= 0 without self-loops, in CSR form.
 
@@ -69,9 +69,10 @@ class Graph:
         from scipy.sparse import csr_array
         from scipy.sparse.csgraph import connected_components
 
-        arrays = (to_host(self.weights) > 0, to_host(self.indices), to_host(self.indptr))
-        shape = self.affinity.shape
-        return int(connected_components(csr_array(arrays, shape=shape), directed=False)[0])
+        arrays = (to_host(self.weights), to_host(self.indices), to_host(self.indptr))
+        edges = csr_array(arrays, shape=self.affinity.shape, copy=True)
+        edges.eliminate_zeros()
+        return int(connected_components(edges, directed=False)[0])
 
     def describe(self) -> str:
         """Return one line: size, edges, components and how the graph was made."""

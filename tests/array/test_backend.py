@@ -11,7 +11,6 @@ from sklearn.base import BaseEstimator
 from warpkern.array import (
     Backend,
     backend_of,
-    device_of,
     host_generator,
     is_array,
     is_host,
@@ -51,7 +50,7 @@ def test_without_a_device_the_default_one_is_meant(name, device):
 
 def test_a_backend_can_be_named_by_its_device_object(backend):
     x = backend.asarray(np.ones(1))
-    assert Backend.named(backend.name, device_of(x)) == backend
+    assert Backend.named(backend.name, x.device) == backend
 
 
 def test_a_backend_is_equal_to_its_pickled_self(backend):

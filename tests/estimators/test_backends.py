@@ -111,6 +111,25 @@ def test_backend_that_contradicts_the_input_is_refused(digits):
         wk.WarpClassifier(backend="jax").fit(Backend.named("torch").asarray(X), y)
 
 
+def test_boolean_labels(backend, digits):
+    X, _, X_new = digits
+    model = wk.WarpClassifier(feature_map=RBF(20), random_state=0)
+    expected = model.fit(X[:60], X[:60, 20] > 8).predict(X_new)
+    result = model.fit(backend.asarray(X[:60]), backend.asarray(X[:60, 20] > 8)).predict(
+        backend.asarray(X_new)
+    )
+    assert backend_of(result) == backend_of(model.classes_) == backend
+    np.testing.assert_array_equal(to_host(result), expected)
+
+
+def test_classes_lie_where_the_points_do(digits):
+    X, y, _ = digits
+    torch = Backend.named("torch")
+    model = wk.WarpClassifier(feature_map=RBF(20), random_state=0)
+    assert backend_of(model.fit(X, torch.asarray(y)).classes_) == Backend.named("numpy")
+    assert backend_of(model.fit(torch.asarray(X), y).classes_) == torch
+
+
 def test_text_labels_with_device_points_are_answered_in_numpy(digits):
     X, y, X_new = digits
     names = np.asarray([None if label < 0 else f"digit {label}" for label in y], dtype=object)

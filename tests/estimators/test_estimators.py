@@ -111,6 +111,34 @@ class TestMethod:
         predicted = small().fit(X, text).predict(X)
         assert predicted.tolist() == [f"c{label}" for label in expected]
 
+    def test_score_counts_labelled_rows_only(self, moons, rng):
+        X, truth, y = moons
+        model = small().fit(X, y)
+        mixed = np.where(np.arange(200) < 100, truth, -1)
+        assert model.score(X, mixed) == model.score(X[:100], truth[:100])
+        target = rng.normal(size=200)
+        regressor = wk.WarpRegressor(RBF(50), random_state=0).fit(X, target)
+        partly = np.where(np.arange(200) < 100, target, np.nan)
+        assert regressor.score(X, partly) == regressor.score(X[:100], target[:100])
+
+    def test_minus_one_marks_unlabeled_rows_also_among_objects(self, moons):
+        X, _, y = moons
+        model = small().fit(X, y.astype(object))
+        np.testing.assert_array_equal(model.classes_, [0, 1])
+
+    def test_weights_of_unlabeled_rows_do_not_matter(self, moons):
+        X, _, y = moons
+        weight = np.where(y == -1, np.nan, 1.0)
+        np.testing.assert_array_equal(
+            small().fit(X, y, sample_weight=weight).predict(X), small().fit(X, y).predict(X)
+        )
+
+    def test_refit_leaves_nothing_of_the_fit_before(self, moons):
+        X, _, y = moons
+        model = small().fit(pd.DataFrame(X, columns=["a", "b"]), y)
+        assert hasattr(model, "feature_names_in_")
+        assert not hasattr(model.fit(X, y), "feature_names_in_")
+
     def test_weight_zero_is_no_label(self, moons):
         X, _, y = moons
         labeled = np.nonzero(y >= 0)[0]
@@ -297,6 +325,10 @@ class TestRefusals:
             model.fit(X, np.full(30, np.nan))
         with pytest.raises(InvalidDataError, match="y contains infinity"):
             model.fit(X, np.full(30, np.inf))
+        with pytest.raises(InvalidDataError, match="too large for float32"):
+            model.fit(X.astype(np.float32), np.full(30, 1e300))
+        with pytest.raises(InvalidDataError, match="y must hold real numbers"):
+            model.fit(X, np.full(30, 1j))
         with pytest.raises(InvalidDataError, match="y must hold real numbers"):
             model.fit(X, np.full(30, "a"))
 

@@ -88,6 +88,16 @@ def test_same_draws_on_every_array_library(backend, form, dtype, rng):
     np.testing.assert_allclose(to_host(Phi), expected, atol=1e-5 if dtype == np.float32 else 1e-12)
 
 
+def test_an_offset_costs_float32_no_digits(rng):
+    X = rng.integers(0, 8, size=(50, 3)).astype(np.float32)
+    exact = ExactRBF(0.1)(X.astype(np.float64))
+    errors = []
+    for offset in (0, 2**20):
+        Phi = RBF(20_000, gamma=0.1, random_state=0).fit(X + offset).transform(X + offset)
+        errors.append(np.abs(Phi @ Phi.T - exact).max())
+    assert errors[1] == pytest.approx(errors[0], abs=1e-4)
+
+
 def test_auto_gamma_follows_the_scale_of_the_neighbors(rng):
     X = rng.normal(size=(150, 3))
     gamma = RBF(10, random_state=0).fit(X).gamma_

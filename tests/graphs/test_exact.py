@@ -122,6 +122,30 @@ def test_bad_parameters_are_named(parameters, message):
         ExactKNN(**parameters).build(np.eye(5))
 
 
+@pytest.mark.parametrize("scale", [1e-6, 1.0, 1e6])
+def test_duplicates_are_told_from_near_points_at_any_scale(scale, rng):
+    X = scale * np.repeat(rng.normal(size=(40, 2)), 11, axis=0)
+    neighbors, squared = ExactKNN().neighbors(X, 12)
+    assert (neighbors[:, :10] // 11 == np.arange(440)[:, None] // 11).all()
+    assert (np.diff(squared, axis=1) >= 0).all()
+
+
+def test_edges_whose_weight_underflows_are_no_edges():
+    X = np.concatenate([np.arange(20.0), [1e6]])[:, None]
+    graph = ExactKNN(2, sigma=1.0).build(X)
+    assert graph.n_components == 2
+    assert (graph.weights > 0).all()
+
+
+@pytest.mark.parametrize(
+    ("neighbors", "distance", "message"),
+    [(3, 1.0, "0 ... 2"), (-1, 1.0, "0 ... 2"), (0, np.nan, "NaN"), (0, -1.0, "negative")],
+)
+def test_impossible_neighbor_lists_are_refused(neighbors, distance, message):
+    with pytest.raises(InvalidDataError, match=message):
+        graph_from_neighbors(np.asarray([[1], [neighbors], [1]]), np.full((3, 1), distance))
+
+
 def test_mismatched_neighbor_lists_are_refused():
     with pytest.raises(InvalidDataError, match=r"Got \(3, 1\) and \(3, 2\) instead"):
         graph_from_neighbors(np.zeros((3, 1), dtype=int), np.zeros((3, 2)))

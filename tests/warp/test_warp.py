@@ -1,5 +1,7 @@
 """The warp against the dense formulas of the paper."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 
@@ -8,13 +10,14 @@ from warpkern.array import backend_of, to_host
 from warpkern.datasets import make_two_moons
 from warpkern.exceptions import InvalidDataError, InvalidParameterError, NotPositiveDefiniteError
 from warpkern.features import RBF
-from warpkern.graphs import ExactKNN
+from warpkern.graphs import ExactKNN, Graph
 from warpkern.kernels import WarpedKernel
 from warpkern.operators import LaplacianPower
 from warpkern.warp import (
     CholeskyWarp,
     FeatureRows,
     IdentityWarp,
+    _plan,
     fit_warp,
     parse_memory,
     plan_accumulation,
@@ -170,7 +173,7 @@ def test_identity_warp(points):
 def test_memory_limit_changes_the_plan_and_not_the_result(points, monkeypatch):
     phi, M = stages(points)
     full = fit_warp(phi, points, M)
-    fixed = 3 * D * D * 8 + 2 * N * D * 8
+    fixed = 3 * D * D * 8 + 4 * N * D * 8
     calls = []
     transform = RBF.transform
     monkeypatch.setattr(RBF, "transform", lambda s, X: calls.append(1) or transform(s, X))
@@ -179,11 +182,37 @@ def test_memory_limit_changes_the_plan_and_not_the_result(points, monkeypatch):
     np.testing.assert_allclose(tight.R, full.R, atol=1e-10)
 
 
+def test_peak_memory_stays_within_the_limit(rng):
+    """Features of 64 MB and all that goes with them, within 62 MB."""
+    X = rng.normal(size=(40_000, 3)).astype(np.float32)
+    phi = RBF(400, random_state=0).fit(X)
+    M = LaplacianPower(alpha=1.0).fit(graph_of_a_line(40_000))
+    limit = 62_000_000
+    tracemalloc.start()
+    fit_warp(phi, X, M, memory_limit=limit)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < limit
+
+
+def graph_of_a_line(n):
+    indptr = np.concatenate([[0], 2 * np.arange(n) + 1])
+    indptr[-1] -= 1
+    pairs = np.stack([np.arange(n) - 1, np.arange(n) + 1], axis=1).ravel()[1:-1]
+    return Graph(indptr, pairs, np.ones(pairs.shape[0], dtype=np.float32))
+
+
+def test_default_limit_never_refuses(points, monkeypatch):
+    phi, M = stages(points)
+    monkeypatch.setattr(_plan, "_half_of_physical_memory", lambda: 1000)
+    np.testing.assert_allclose(fit_warp(phi, points, M).R, fit_warp(phi, points, M).R)
+
+
 def test_plan_stays_within_the_limit():
     n, d, itemsize = 1_000_000, 4000, 4
     for limit in (2 * 10**9, 6 * 10**9, 40 * 10**9):
         plan = plan_accumulation(n, d, itemsize, limit)
-        used = 3 * d * d * 8 + 2 * plan.block * d * itemsize + 4 * n * itemsize * plan.panel
+        used = 3 * d * d * 8 + 4 * plan.block * d * itemsize + 4 * n * itemsize * plan.panel
         used += n * d * itemsize if plan.keep else 0
         assert used <= limit
         assert plan.keep == (limit == 40 * 10**9)
@@ -207,7 +236,7 @@ def test_memory_is_read_as_written(limit, size):
     assert parse_memory(limit) == size
 
 
-@pytest.mark.parametrize("limit", ["much", "-1GB", "GB", 0, -5, True, "1e3MB"])
+@pytest.mark.parametrize("limit", ["much", "-1GB", "GB", 0, -5, True, "1e3MB", float("inf")])
 def test_bad_memory_is_named(limit):
     with pytest.raises(InvalidParameterError, match="'memory_limit'"):
         parse_memory(limit)

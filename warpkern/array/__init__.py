@@ -14,7 +14,6 @@ Forbidden: an array moved to another device or library without being asked to.
 from ._backend import (
     Backend,
     backend_of,
-    device_of,
     is_array,
     is_host,
     is_text,
@@ -50,7 +49,6 @@ __all__ = [
     "cholesky",
     "csr_matmul",
     "default_float",
-    "device_of",
     "eigh_smallest",
     "host",
     "host_generator",

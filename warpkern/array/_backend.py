@@ -21,7 +21,6 @@ __all__ = [
     "Backend",
     "adapter_of",
     "backend_of",
-    "device_of",
     "is_array",
     "is_host",
     "is_text",
@@ -50,11 +49,6 @@ def namespace(*arrays: Array) -> Namespace:
         raise BackendError(
             f"Expected arrays of one Array API library. Got {', '.join(kinds)} instead."
         ) from error
-
-
-def device_of(x: Array) -> Any:
-    """Return the device object of `x`, fit for the ``device=`` of its own library."""
-    return array_api_compat.device(x)
 
 
 def is_array(x: object) -> bool:

@@ -42,6 +42,13 @@ def from_host(x: Array, device: Any, xp: Namespace) -> Array:  # noqa: ARG001 - 
             "JAX would cut float64 down to float32. Call jax.config.update('jax_enable_x64', "
             "True) first, or pass float32 data."
         )
+    if x.dtype.kind in "iu" and not jax.config.jax_enable_x64 and x.dtype.itemsize == 8:
+        narrow = x.astype(f"{x.dtype.kind}4")
+        if not np.array_equal(narrow, x):
+            raise BackendError(
+                "JAX would cut 64-bit integers down to 32 bits, in which some of these do not fit. "
+                "Call jax.config.update('jax_enable_x64', True) first."
+            )
     return jax.device_put(x, device)
 
 

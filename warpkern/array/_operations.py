@@ -19,7 +19,7 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class CSR:
     """A sparse matrix in compressed rows, as three arrays of any one library.
 

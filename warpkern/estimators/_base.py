@@ -69,7 +69,7 @@ class WarpEstimator(BaseEstimator):  # type: ignore[misc]
 
     def _commit(self, fitted: Self) -> Self:
         """Take over the state of `fitted`, a copy: a fit that fails leaves no trace."""
-        self.__dict__.update(fitted.__dict__)
+        self.__dict__ = fitted.__dict__
         return self
 
     def _fit_points(self, X: Any, X_unlabeled: Any = None) -> tuple[Array, int]:

@@ -10,8 +10,8 @@ from sklearn.metrics import accuracy_score
 from ..array import Array, is_text, namespace, to_host
 from ._base import WarpPredictor
 from ._probability import class_probabilities
-from ._targets import Targets, class_targets
-from ._validation import host_all
+from ._targets import Targets, class_targets, labeled_classes
+from ._validation import host_labeled
 
 __all__ = ["WarpClassifier"]
 
@@ -71,7 +71,8 @@ class WarpClassifier(ClassifierMixin, WarpPredictor):  # type: ignore[misc]
 
     def _read_targets(self, y: Any, X: Array, n_rows: int) -> Targets:
         targets = class_targets(y, X, n_rows)
-        self.classes_ = targets.classes
+        classes = targets.classes
+        self.classes_ = classes if is_text(classes) else self.input_backend_.asarray(classes)
         return targets
 
     def decision_function(self, X: Any) -> Array:
@@ -98,6 +99,6 @@ class WarpClassifier(ClassifierMixin, WarpPredictor):  # type: ignore[misc]
         return namespace(classes).take(classes, codes, axis=0)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return the accuracy on X (n, p) with labels y (n,). Labels travel to the host."""
-        predicted, truth, weights = host_all(self.predict(X), y, sample_weight)
+        """Return the accuracy on the labelled rows of X (n, p), y (n,). Labels go to the host."""
+        truth, predicted, weights = host_labeled(labeled_classes, y, self.predict(X), sample_weight)
         return float(accuracy_score(truth, predicted, sample_weight=weights))

@@ -101,8 +101,10 @@ class WarpedFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, WarpEsti
 
     def kernel(self, X: Any, Y: Any = None) -> Array:
         """Return the warped kernel (n, m) of the rows of X (n, p) and Y (m, p), by default X."""
-        F = self.transform(X)
-        return F @ (F if Y is None else self.transform(Y)).T
+        points, origin = self._new_points(X, "kernel")
+        others = points if Y is None else self._new_points(Y, "kernel")[0]
+        with self.backend_.active():
+            return origin.asarray(self._warped(points) @ self._warped(others).T)
 
     def _warped(self, X: Array) -> Array:
         return self.warp_.transform(self.feature_map_.transform(X))

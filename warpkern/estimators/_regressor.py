@@ -9,8 +9,8 @@ from sklearn.metrics import r2_score
 
 from ..array import Array
 from ._base import WarpPredictor
-from ._targets import Targets, real_targets
-from ._validation import host_all
+from ._targets import Targets, labeled_reals, real_targets
+from ._validation import host_labeled
 
 __all__ = ["WarpRegressor"]
 
@@ -51,6 +51,6 @@ class WarpRegressor(MultiOutputMixin, RegressorMixin, WarpPredictor):  # type: i
         return origin.asarray(scores[:, 0] if self._single_output else scores)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return R^2 on X (n, p) with targets y. Targets travel to the host."""
-        predicted, truth, weights = host_all(self.predict(X), y, sample_weight)
+        """Return R^2 on the rows of X (n, p) that have a target in y. Targets go to the host."""
+        truth, predicted, weights = host_labeled(labeled_reals, y, self.predict(X), sample_weight)
         return float(r2_score(truth, predicted, sample_weight=weights))

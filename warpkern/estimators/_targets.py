@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any
 
 from sklearn.utils.multiclass import check_classification_targets
@@ -11,7 +12,14 @@ from sklearn.utils.validation import check_consistent_length, column_or_1d
 from ..array import Array, host, index_dtype, is_array, is_host, is_text, namespace, place
 from ..exceptions import InvalidDataError
 
-__all__ = ["Targets", "class_targets", "one_versus_rest", "real_targets"]
+__all__ = [
+    "Targets",
+    "class_targets",
+    "labeled_classes",
+    "labeled_reals",
+    "one_versus_rest",
+    "real_targets",
+]
 
 
 @dataclass(frozen=True)
@@ -39,23 +47,24 @@ def class_targets(y: Any, X: Array, n_rows: int) -> Targets:
         raise InvalidDataError(f"y must be (n,). Got shape {tuple(y.shape)} instead.")
     _check_rows(y, n_rows)
     xp = namespace(y)
-    labeled = xp.nonzero(_is_labeled(y))[0]
+    labeled = xp.nonzero(labeled_classes(y))[0]
     if labeled.shape[0] == 0:
         raise InvalidDataError("y has no labelled row: at least two classes are needed.")
     known = xp.take(y, labeled)
     if is_host(y):
         known = _plain_labels(known)
         check_classification_targets(known)
-    elif xp.isdtype(y.dtype, "real floating") and bool(xp.any(known != xp.round(known))):
+    elif not _all_whole(known):
         raise InvalidDataError("Unknown label type: continuous. Classes must be whole numbers.")
-    classes = xp.unique_values(known)
+    # Not searchsorted, which the standard has for real numbers only, not for bool.
+    classes, codes = xp.unique_inverse(known)
     if classes.shape[0] < 2:
         raise InvalidDataError(
             f"The labelled rows of y have 1 class ({classes[0]}); at least two classes are needed "
             "(-1 in integer labels marks an unlabelled row)."
         )
     integer = index_dtype(X, namespace(X))
-    codes = place(xp.searchsorted(classes, known), like=X, dtype=integer)
+    codes = place(codes, like=X, dtype=integer)
     values = one_versus_rest(codes, classes.shape[0], X.dtype)
     return Targets(place(labeled, like=X, dtype=integer), values, classes=classes)
 
@@ -75,27 +84,28 @@ def real_targets(y: Any, X: Array, n_rows: int) -> Targets:
     y = _as_array(y)
     if is_host(y):
         y = _host_numbers(y)
-    _check_rows(y, n_rows)
-    if y.ndim not in (1, 2):
-        raise InvalidDataError(f"y must be (n,) or (n, k). Got shape {y.shape} instead.")
     xp = namespace(y)
+    if y.ndim not in (1, 2):
+        raise InvalidDataError(f"y must be (n,) or (n, k). Got shape {tuple(y.shape)} instead.")
+    if not xp.isdtype(y.dtype, ("real floating", "integral", "bool")):
+        raise InvalidDataError(f"y must hold real numbers. Got {y.dtype} instead.")
+    _check_rows(y, n_rows)
     values = y[:, None] if y.ndim == 1 else y
-    missing = _isnan(values)
-    unlabeled = xp.all(missing, axis=1)
-    partial = xp.any(missing, axis=1) & ~unlabeled
+    labeled = labeled_reals(values)
+    partial = xp.any(_isnan(values), axis=1) & labeled
     if bool(xp.any(partial)):
         row = int(xp.nonzero(partial)[0][0])
         raise InvalidDataError(
             f"Row {row} of y has some outputs NaN and some not: give all of them or none."
         )
-    labeled = xp.nonzero(~unlabeled)[0]
+    labeled = xp.nonzero(labeled)[0]
     if labeled.shape[0] == 0:
         raise InvalidDataError("y has no labelled row: every target is NaN.")
-    values = xp.take(values, labeled, axis=0)
-    if xp.isdtype(values.dtype, "real floating") and not bool(xp.all(xp.isfinite(values))):
-        raise InvalidDataError("y contains infinity.")
+    values = place(xp.take(values, labeled, axis=0), like=X, dtype=X.dtype)
+    if not bool(namespace(values).all(namespace(values).isfinite(values))):
+        raise InvalidDataError(f"y contains infinity, or numbers too large for {X.dtype}.")
     labeled = place(labeled, like=X, dtype=index_dtype(X, namespace(X)))
-    return Targets(labeled, place(values, like=X, dtype=X.dtype), column=y.ndim == 1)
+    return Targets(labeled, values, column=y.ndim == 1)
 
 
 def _as_array(y: Any) -> Array:
@@ -109,7 +119,7 @@ def _as_array(y: Any) -> Array:
 
 
 def _host_numbers(y: Array) -> Array:
-    if y.dtype.kind not in "biuf":
+    if y.dtype.kind not in "biufc":
         try:
             y = host.asarray(y, dtype=host.float64)
         except (TypeError, ValueError) as error:
@@ -124,8 +134,8 @@ def _check_rows(y: Array, n_rows: int) -> None:
         raise InvalidDataError(f"X has {n_rows} rows, but y has {y.shape[0]}.")
 
 
-def _is_labeled(y: Array) -> Array:
-    """Return which entries of y hold a label."""
+def labeled_classes(y: Array) -> Array:
+    """Return which entries of y (n,) hold the label of a class."""
     xp = namespace(y)
     if is_host(y) and y.dtype.kind == "O":
         return host.asarray([_is_known(label) for label in y], dtype=host.bool)
@@ -136,8 +146,17 @@ def _is_labeled(y: Array) -> Array:
     return ~_isnan(y)
 
 
+def _all_whole(labels: Array) -> bool:
+    xp = namespace(labels)
+    if not xp.isdtype(labels.dtype, "real floating"):
+        return True
+    return bool(xp.all(xp.isfinite(labels) & (labels == xp.round(labels))))
+
+
 def _is_known(label: object) -> bool:
-    """Whether a label is neither None nor NaN nor pandas' NA, whose comparisons have no truth."""
+    """Whether a label is not the integer -1, None, NaN, or pandas' NA, which is never true."""
+    if isinstance(label, Integral) and label == -1:
+        return False
     try:
         return label is not None and bool(label == label)
     except TypeError:
@@ -150,6 +169,12 @@ def _plain_labels(labels: Array) -> Array:
         plain = host.asarray(labels.tolist())
         return plain if plain.dtype.kind in "biuf" else labels
     return labels
+
+
+def labeled_reals(y: Array) -> Array:
+    """Return which rows of y (n,) or (n, k) hold a target: not all of it NaN."""
+    missing = _isnan(y)
+    return ~missing if y.ndim == 1 else ~namespace(y).all(missing, axis=1)
 
 
 def _isnan(y: Array) -> Array:

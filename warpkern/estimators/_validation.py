@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from sklearn.utils.validation import (
     _check_feature_names,
-    _check_sample_weight,
     check_array,
     validate_data,
 )
@@ -25,7 +25,7 @@ from ..array import (
 )
 from ..exceptions import BackendError, InvalidDataError
 
-__all__ = ["check_points", "compute_backend", "host_all", "labeled_weights"]
+__all__ = ["check_points", "compute_backend", "host_labeled", "labeled_weights"]
 
 
 def compute_backend(X: Array, backend: str | None, device: Any) -> Backend:
@@ -63,6 +63,7 @@ def check_points(estimator: Any, X: Any, *, reset: bool, name: str = "X") -> Arr
         raise InvalidDataError(f"{name} contains NaN or infinity.")
     if reset:
         estimator.n_features_in_ = X.shape[1]
+        vars(estimator).pop("feature_names_in_", None)
     _check_width(estimator, X, name)
     return X
 
@@ -91,16 +92,27 @@ def labeled_weights(sample_weight: Any, X: Array, n_rows: int, labeled: Array) -
     """Return the weights of the labelled rows, of n in all, beside X and in its precision."""
     if sample_weight is None:
         return None
-    if not is_array(sample_weight) or is_host(sample_weight):
-        rows = host.empty((n_rows, 1), dtype=host.float64)
-        sample_weight = _check_sample_weight(sample_weight, rows)
-    elif tuple(sample_weight.shape) != (n_rows,):
+    weights = sample_weight if is_array(sample_weight) else host.asarray(sample_weight)
+    if tuple(weights.shape) != (n_rows,):
         raise InvalidDataError(
-            f"sample_weight must have shape ({n_rows},). Got {tuple(sample_weight.shape)} instead."
+            f"sample_weight must have shape ({n_rows},). Got {tuple(weights.shape)} instead."
         )
-    return namespace(X).take(place(sample_weight, like=X, dtype=X.dtype), labeled)
+    xp = namespace(X)
+    weights = xp.take(place(weights, like=X, dtype=X.dtype), labeled)
+    if not bool(xp.all(xp.isfinite(weights) & (weights >= 0))) or not bool(xp.any(weights > 0)):
+        raise InvalidDataError(
+            "sample_weight must be finite, non-negative and not all zero on the labelled rows."
+        )
+    return weights
 
 
-def host_all(*arrays: Any) -> list[Any]:
-    """Return arrays of any library on the host, for scikit-learn's metrics; the rest unchanged."""
-    return [to_host(a) if is_array(a) else a for a in arrays]
+def host_labeled(
+    is_labeled: Callable[[Array], Array], truth: Any, predicted: Array, sample_weight: Any
+) -> tuple[Array, Array, Array | None]:
+    """Return the labelled rows of truth, prediction and weights on the host, for a metric."""
+    truth, predicted, weights = (
+        to_host(a) if is_array(a) else host.asarray(a) if a is not None else None
+        for a in (truth, predicted, sample_weight)
+    )
+    rows = is_labeled(truth)
+    return truth[rows], predicted[rows], None if weights is None else weights[rows]

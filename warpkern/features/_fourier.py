@@ -46,6 +46,9 @@ class RBF(BaseEstimator):  # type: ignore[misc]
     ----------
     frequencies_ : (d/2, p) or (d, p)
         Omega.
+    center_ : (p,)
+        Mean of the columns, taken off first: the kernel does not see it, and large
+        angles would lose digits.
     phases_ : (d,) or None
         b, for the phase form.
     gamma_ : float
@@ -92,7 +95,8 @@ class RBF(BaseEstimator):  # type: ignore[misc]
         """Set the bandwidth and draw the frequencies for X (n, p)."""
         self._check_parameters()
         rng = host_generator(self.random_state)
-        dtype = default_float(X, namespace(X))
+        xp = namespace(X)
+        dtype = default_float(X, xp)
         p = X.shape[1]
         n_frequencies = self.n_features // 2 if self.form == "paired" else self.n_features
         gamma = _auto_gamma(X, rng) if self.gamma == "auto" else float(self.gamma)
@@ -101,6 +105,7 @@ class RBF(BaseEstimator):  # type: ignore[misc]
         phases = rng.uniform(0.0, 2.0 * math.pi, n_frequencies) if self.form == "phase" else None
         self.gamma_ = gamma
         self.n_features_in_ = p
+        self.center_ = xp.mean(xp.astype(X, dtype, copy=False), axis=0)
         self.frequencies_ = place(math.sqrt(2.0 * gamma) * directions, like=X, dtype=dtype)
         self.phases_ = None if phases is None else place(phases, like=X, dtype=dtype)
         return self
@@ -112,11 +117,11 @@ class RBF(BaseEstimator):  # type: ignore[misc]
                 f"X has {X.shape[1]} features, but RBF was fitted with {self.n_features_in_}."
             )
         xp = namespace(X, self.frequencies_)
-        angles = xp.astype(X, self.frequencies_.dtype, copy=False) @ self.frequencies_.T
+        angles = (xp.astype(X, self.center_.dtype, copy=False) - self.center_) @ self.frequencies_.T
         scale = math.sqrt(2.0 / self.n_features)
         if self.phases_ is not None:
             return scale * xp.cos(angles + self.phases_)
-        return scale * xp.concat([xp.cos(angles), xp.sin(angles)], axis=1)
+        return xp.concat([scale * xp.cos(angles), scale * xp.sin(angles)], axis=1)
 
     def _check_parameters(self) -> None:
         if self.form not in ("paired", "phase"):

@@ -59,6 +59,10 @@ def graph_from_neighbors(
             f"Got {neighbors.shape} and {squared_distances.shape} instead."
         )
     n_nodes, q = neighbors.shape
+    if q and not (int(xp.min(neighbors)) >= 0 and int(xp.max(neighbors)) < n_nodes):
+        raise InvalidDataError(f"'neighbors' must lie in 0 ... {n_nodes - 1}. Got others as well.")
+    if not bool(xp.all(squared_distances >= 0)):
+        raise InvalidDataError("'squared_distances' must be >= 0. Got negative numbers or NaN.")
     values = _edge_weights(squared_distances, weights, sigma)
     heads = xp.astype(neighbors, index_dtype(neighbors, xp), copy=False)
     tails = xp.broadcast_to(
@@ -102,13 +106,13 @@ def _lexicographic_order(first: Array, second: Array) -> Array:
 
 
 def _unique_edges(low: Array, high: Array, values: Array) -> tuple[Array, Array, Array]:
-    """Keep one of each undirected edge {low, high}."""
+    """Keep one of each undirected edge {low, high}, and none whose weight underflows to zero."""
     xp = namespace(low)
     order = _lexicographic_order(low, high)
     low, high, values = (xp.take(a, order) for a in (low, high, values))
     new = (low[1:] != low[:-1]) | (high[1:] != high[:-1])
     first = xp.ones((min(1, low.shape[0]),), dtype=xp.bool, device=low.device)
-    kept = xp.concat([first, new]) & (low != high)
+    kept = xp.concat([first, new]) & (low != high) & (values != 0)
     return low[kept], high[kept], values[kept]
 
 

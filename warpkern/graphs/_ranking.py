@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from ..array import Array, accumulation_dtype, namespace
 
 __all__ = ["drop_itself", "order_with_ties", "rank_candidates", "tied"]
@@ -69,7 +71,10 @@ def order_with_ties(squared: Array, k: int) -> Array:
     """Return the order of each row of distances (b, m); ties go to the lower column."""
     xp = namespace(squared)
     kth = xp.sort(squared, axis=1)[:, k - 1 : k]
-    width = _tie(squared) * xp.where(kth > 0, kth, xp.ones_like(kth))
+    # Where the k nearest are duplicates, beside the nearest that is none: no absolute scale.
+    distinct = xp.min(xp.where(squared > 0, squared, math.inf), axis=1, keepdims=True)
+    scale = xp.where(kth > 0, kth, distinct)
+    width = _tie(squared) * xp.where(xp.isfinite(scale), scale, xp.ones_like(scale))
     return xp.argsort(xp.round(squared / width), axis=1, stable=True)
 
 

@@ -78,7 +78,7 @@ class LaplacianPower(BaseEstimator):  # type: ignore[misc]
         return FittedLaplacian(diagonal, affinity, alpha, int(self.power))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class FittedLaplacian:
     """alpha L^c with L = diag(diagonal) - affinity."""
 
@@ -117,10 +117,11 @@ def _normalize(graph: Graph, degrees: Array) -> tuple[Array, CSR]:
     connected = degrees > 0
     ones = xp.ones_like(degrees)
     root = xp.where(connected, xp.sqrt(degrees), ones)
-    rows = xp.repeat(
-        xp.arange(graph.n_nodes, dtype=graph.indices.dtype, device=graph.indices.device),
-        graph.indptr[1:] - graph.indptr[:-1],
+    entries = xp.arange(
+        graph.indices.shape[0], dtype=graph.indptr.dtype, device=graph.indptr.device
     )
+    # Not xp.repeat: CuPy takes an array of counts from 14.1 on only.
+    rows = xp.searchsorted(graph.indptr[1:], entries, side="right")
     data = graph.weights / (xp.take(root, rows) * xp.take(root, graph.indices))
     diagonal = xp.where(connected, ones, xp.zeros_like(degrees))
     return diagonal, CSR(graph.indptr, graph.indices, data, graph.affinity.shape)

@@ -43,7 +43,7 @@ class IdentityWarp:
         return w
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class CholeskyWarp:
     """B = R^-T with R R^T = I + U."""
 
@@ -63,7 +63,7 @@ class CholeskyWarp:
         return solve_triangular(self.R, w, transpose=True)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class SpectralWarp:
     r"""The r smoothest directions.
 

@@ -10,7 +10,7 @@ from ..contracts import FeatureMap, PSDOperator
 from ..exceptions import InvalidDataError, invalid_parameter
 from ._factor import CholeskyWarp, SpectralWarp, Warp
 from ._matrix import FeatureRows, warping_matrix
-from ._plan import parse_memory, plan_accumulation
+from ._plan import least_memory, parse_memory, plan_accumulation
 
 __all__ = ["fit_warp"]
 
@@ -69,7 +69,11 @@ def fit_warp(
         )
     sample = feature_map.transform(X[:1, :])
     itemsize = xp.finfo(sample.dtype).bits // 8
-    plan = plan_accumulation(X.shape[0], sample.shape[1], itemsize, parse_memory(memory_limit))
+    size = X.shape[0], sample.shape[1], itemsize
+    limit = parse_memory(memory_limit)
+    if memory_limit is None and limit is not None:  # only a limit that was asked for is refused
+        limit = max(limit, least_memory(*size))
+    plan = plan_accumulation(*size, limit)
     Phi = FeatureRows(feature_map, points, plan.block, keep=plan.keep)
     U = warping_matrix(Phi, operator, plan.panel)
     if rank is None:

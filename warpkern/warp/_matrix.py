@@ -30,8 +30,10 @@ class FeatureRows:
 
     def columns(self, columns: slice) -> Array:
         """Return Phi[:, columns] (n, b)."""
-        parts = [block[:, columns] for _, block in self]
-        return namespace(*parts).concat(parts, axis=0)
+        # Copies: a view would keep its whole block, and all views all of Phi, in memory.
+        xp = namespace(self._X)
+        parts = [xp.asarray(b[:, columns], device=b.device, copy=True) for _, b in self]
+        return xp.concat(parts, axis=0)
 
 
 def warping_matrix(Phi: FeatureRows, M: PSDOperator, panel: int) -> Array:

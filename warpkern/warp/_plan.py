@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import math
 import os
 from dataclasses import dataclass
 from numbers import Real
 
 from ..exceptions import InvalidParameterError, invalid_parameter
 
-__all__ = ["Plan", "parse_memory", "plan_accumulation"]
+__all__ = ["Plan", "least_memory", "parse_memory", "plan_accumulation"]
 
 _UNITS = {"KB": 10**3, "MB": 10**6, "GB": 10**9, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30}
 _MAX_PANEL = 512
 _MAX_BLOCK = 8192
+_BLOCK_COPIES = 4  # a block of features, and what computing it needs
 _PANEL_COPIES = 4  # a panel of Phi, its product with M, and what one sparse product needs
 
 
@@ -46,7 +48,7 @@ def parse_memory(limit: float | str | None) -> int | None:
     """
     if limit is None:
         return _half_of_physical_memory()
-    if isinstance(limit, Real) and not isinstance(limit, bool) and float(limit) > 0:
+    if isinstance(limit, Real) and not isinstance(limit, bool) and 0 < float(limit) < math.inf:
         return int(limit)
     text = limit.replace(" ", "").upper() if isinstance(limit, str) else ""
     for unit, size in _UNITS.items():
@@ -72,17 +74,25 @@ def plan_accumulation(n: int, d: int, itemsize: int, limit: int | None) -> Plan:
     block = min(n, _MAX_BLOCK)
     if limit is None:
         return Plan(block, min(d, _MAX_PANEL), keep=True)
-    column = _PANEL_COPIES * n * itemsize
-    free = limit - 3 * d * d * 8 - 2 * block * d * itemsize
-    if free < column:
+    least = least_memory(n, d, itemsize)
+    if limit < least:
         raise InvalidParameterError(
-            f"The 'memory_limit' parameter must be at least {limit - free + column:,} bytes for "
+            f"The 'memory_limit' parameter must be at least {least:,} bytes for "
             f"{n:,} points and {d:,} features. Got {limit:,} instead."
         )
+    column = _PANEL_COPIES * n * itemsize
+    free = limit - least + column
     whole = n * d * itemsize
     keep = whole + min(d, _MAX_PANEL) * column <= free
     panel = min(d, _MAX_PANEL, (free - whole if keep else free) // column)
     return Plan(block, panel, keep)
+
+
+def least_memory(n: int, d: int, itemsize: int) -> int:
+    """Return the bytes that a panel of one column needs."""
+    block = min(n, _MAX_BLOCK)
+    fixed = 3 * d * d * 8 + _BLOCK_COPIES * block * d * itemsize
+    return fixed + _PANEL_COPIES * n * itemsize
 
 
 def _half_of_physical_memory() -> int | None:

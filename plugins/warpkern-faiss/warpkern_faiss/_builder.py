@@ -90,6 +90,7 @@ class FaissKNN(KNNBuilder):
 
     def _candidates(self, X: Any, k: int) -> Any:
         """Return k rows near each row of X (N, p), itself left out, (N, k)."""
+        index: Any
         if self.index == "hnsw":
             index = faiss.IndexHNSWFlat(X.shape[1], self.n_links)
             index.hnsw.efConstruction = self.ef_construction
