@@ -17,6 +17,7 @@ from sklearn.semi_supervised import LabelSpreading
 from .array import Array, host, host_generator
 from .datasets import hide_labels, make_two_moons
 from .estimators import WarpClassifier
+from .plotting import save_demo_figure
 
 __all__ = ["Problem", "Result", "compare", "main"]
 
@@ -120,17 +121,12 @@ def main(arguments: Sequence[str]) -> int:
                 for e in (result.unlabeled, result.new)
             )
             print(f"  {name:<24}{errors}{float(host.mean(result.seconds)):>8.2f} s")
+    moons = two_moons(0)
+    fitted = {name: model(0).fit(moons.X, moons.y) for name, model in MODELS.items()}
     try:
-        from .plotting import save_demo_figure
+        save_demo_figure(options.out, moons.X, moons.y, fitted, results)
     except ImportError as error:
-        print(
-            f"\nNo picture: {error}. Install it with: pip install 'warpkern[plot]'",
-            file=sys.stderr,
-        )
+        print(f"\nNo picture: {error}. Install matplotlib, or the extra 'plot'.", file=sys.stderr)
         return 1
-    fitted = {
-        name: model(0).fit((moons := two_moons(0)).X, moons.y) for name, model in MODELS.items()
-    }
-    save_demo_figure(options.out, moons.X, moons.y, fitted, results)
     print(f"\npicture: {options.out}")
     return 0

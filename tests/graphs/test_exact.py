@@ -86,6 +86,11 @@ def test_duplicates_and_constant_data_keep_finite_weights(backend):
     assert graph.n_components >= 2
 
 
+def test_integers_are_computed_in_float(rng):
+    X = rng.integers(0, 9, size=(40, 3))
+    np.testing.assert_array_equal(dense(ExactKNN(4).build(X)), dense(ExactKNN(4).build(X * 1.0)))
+
+
 def test_binary_weights(rng):
     X = rng.normal(size=(40, 2))
     W = dense(ExactKNN(4, weights="binary").build(X))

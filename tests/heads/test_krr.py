@@ -93,6 +93,12 @@ def test_one_row_and_zero_features_are_no_error():
     np.testing.assert_array_equal(head.coef_, 0)
 
 
+def test_integers_are_computed_in_float(rng):
+    F, y = rng.integers(0, 9, size=(20, 3)), rng.integers(0, 9, size=(20, 1))
+    head = KRR().fit(F, y)
+    np.testing.assert_allclose(head.coef_, KRR().fit(F.astype(float), y.astype(float)).coef_)
+
+
 @pytest.mark.parametrize("reg", [0, -1.0, float("inf"), "big"])
 def test_bad_reg_is_named(reg):
     with pytest.raises(InvalidParameterError, match="'reg' parameter of KRR must be"):

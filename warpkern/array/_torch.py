@@ -55,12 +55,19 @@ eigh_smallest = _generic.eigh_smallest
 def csr_matmul(
     indptr: Array, indices: Array, data: Array, shape: tuple[int, int], v: Array
 ) -> Array:
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="Sparse CSR tensor support is in beta")
-        a = torch.sparse_csr_tensor(indptr, indices, data, size=shape, check_invariants=False)
-    return a @ v
+    return torch.sparse_csr_tensor(indptr, indices, data, size=shape, check_invariants=False) @ v
 
 
 def topk(a: Array, k: int) -> tuple[Array, Array]:
     values, columns = torch.topk(a, k, dim=1, largest=False, sorted=True)
     return values, columns
+
+
+def _pass_over_beta_warning() -> None:
+    """Let torch say unheard, as it does once in a process, that its CSR tensors are in beta."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        torch.sparse_csr_tensor([0, 0], [], [], size=(1, 1), check_invariants=False)
+
+
+_pass_over_beta_warning()

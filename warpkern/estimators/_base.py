@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from abc import abstractmethod
+from collections.abc import Callable
 from typing import Any, Self
 
 from sklearn.base import BaseEstimator
@@ -199,8 +200,8 @@ class WarpPredictor(WarpEstimator):
             self.coef_ = stages.warp.fold(head.coef_)
             self.intercept_ = head.intercept_
 
-    def _scores(self, X: Any, method: str) -> tuple[Array, Backend]:
-        """Return phi(x) . w + b (n, k) where the model is, and where X came from."""
+    def _answer(self, X: Any, method: str, finish: Callable[[Array], Array]) -> Array:
+        """Return `finish` of the scores phi(x) . w + b (n, k), where X came from."""
         X, origin = self._new_points(X, method)
         block = max(1, _PREDICT_BYTES // (8 * self.coef_.shape[0]))
         with self.backend_.active():
@@ -208,4 +209,4 @@ class WarpPredictor(WarpEstimator):
                 self.feature_map_.transform(X[rows, :]) @ self.coef_ + self.intercept_
                 for rows in row_blocks(X.shape[0], block)
             ]
-            return namespace(*parts).concat(parts, axis=0), origin
+            return origin.asarray(finish(namespace(*parts).concat(parts, axis=0)))

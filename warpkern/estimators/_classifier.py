@@ -7,7 +7,7 @@ from typing import Any
 from sklearn.base import ClassifierMixin
 from sklearn.metrics import accuracy_score
 
-from ..array import Array, is_text, namespace, to_host
+from ..array import Array, backend_of, is_text, namespace, to_host
 from ._base import WarpPredictor
 from ._probability import class_probabilities
 from ._targets import Targets, class_targets, labeled_classes
@@ -77,28 +77,33 @@ class WarpClassifier(ClassifierMixin, WarpPredictor):  # type: ignore[misc]
 
     def decision_function(self, X: Any) -> Array:
         """Return the score of each class (n, C), or of the second of two classes (n,)."""
-        scores, origin = self._scores(X, "decision_function")
-        return origin.asarray(scores[:, 0] if scores.shape[1] == 1 else scores)
+        return self._answer(X, "decision_function", _squeeze_one_column)
 
     def predict_proba(self, X: Any) -> Array:
         """Return estimates (n, C) of the classes' probabilities: scores put on the simplex."""
-        scores, origin = self._scores(X, "predict_proba")
-        return origin.asarray(class_probabilities(scores))
+        return self._answer(X, "predict_proba", class_probabilities)
 
     def predict(self, X: Any) -> Array:
         """Return the class of each row of X (n, p); numbers in X's library, text in NumPy."""
-        scores, origin = self._scores(X, "predict")
-        xp = namespace(scores)
-        codes = scores[:, 0] > 0 if scores.shape[1] == 1 else xp.argmax(scores, axis=1)
-        codes = origin.asarray(xp.astype(codes, xp.int32))
-        classes = self.classes_
-        if is_text(classes):
-            codes = to_host(codes)
+        codes = self._answer(X, "predict", _class_codes)
+        if is_text(self.classes_):
+            codes, classes = to_host(codes), self.classes_
         else:
-            classes = origin.asarray(classes)
+            classes = backend_of(codes).asarray(self.classes_)
         return namespace(classes).take(classes, codes, axis=0)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the accuracy on the labelled rows of X (n, p), y (n,). Labels go to the host."""
         truth, predicted, weights = host_labeled(labeled_classes, y, self.predict(X), sample_weight)
         return float(accuracy_score(truth, predicted, sample_weight=weights))
+
+
+def _squeeze_one_column(scores: Array) -> Array:
+    return scores[:, 0] if scores.shape[1] == 1 else scores
+
+
+def _class_codes(scores: Array) -> Array:
+    """Return the index of the class with the highest score, (n,)."""
+    xp = namespace(scores)
+    codes = scores[:, 0] > 0 if scores.shape[1] == 1 else xp.argmax(scores, axis=1)
+    return xp.astype(codes, xp.int32)

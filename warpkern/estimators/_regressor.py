@@ -47,8 +47,7 @@ class WarpRegressor(MultiOutputMixin, RegressorMixin, WarpPredictor):  # type: i
 
     def predict(self, X: Any) -> Array:
         """Return the targets (n,) or (n, k) predicted for X (n, p)."""
-        scores, origin = self._scores(X, "predict")
-        return origin.asarray(scores[:, 0] if self._single_output else scores)
+        return self._answer(X, "predict", lambda y: y[:, 0] if self._single_output else y)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return R^2 on the rows of X (n, p) that have a target in y. Targets go to the host."""

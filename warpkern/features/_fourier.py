@@ -7,6 +7,7 @@ from numbers import Integral, Real
 from typing import Any, Self
 
 from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
 
 from ..array import Array, default_float, host, host_generator, namespace, place
 from ..exceptions import InvalidDataError, invalid_parameter
@@ -112,6 +113,7 @@ class RBF(BaseEstimator):  # type: ignore[misc]
 
     def transform(self, X: Array) -> Array:
         """Return Phi (n, d) for X (n, p)."""
+        check_is_fitted(self)
         if X.shape[1] != self.n_features_in_:
             raise InvalidDataError(
                 f"X has {X.shape[1]} features, but RBF was fitted with {self.n_features_in_}."

@@ -7,7 +7,7 @@ from numbers import Integral
 
 from sklearn.base import BaseEstimator
 
-from ..array import Array
+from ..array import Array, default_float, namespace
 from ..contracts import Graph
 from ..exceptions import invalid_parameter
 from ._neighbors import graph_from_neighbors
@@ -51,6 +51,8 @@ class KNNBuilder(ABC, BaseEstimator):  # type: ignore[misc]
 
     def build(self, X: Array) -> Graph:
         """Return the graph on the rows of X (N, p)."""
+        xp = namespace(X)
+        X = xp.astype(X, default_float(X, xp), copy=False)
         k = self._checked_neighbors(X.shape[0])
         indices, squared = self.neighbors(X, k)
         return graph_from_neighbors(

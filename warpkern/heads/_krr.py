@@ -8,7 +8,15 @@ from typing import Self
 
 from sklearn.base import BaseEstimator
 
-from ..array import Array, accumulation_dtype, cholesky, namespace, row_blocks, solve_triangular
+from ..array import (
+    Array,
+    accumulation_dtype,
+    cholesky,
+    default_float,
+    namespace,
+    row_blocks,
+    solve_triangular,
+)
 from ..exceptions import InvalidDataError, invalid_parameter
 
 __all__ = ["KRR"]
@@ -64,6 +72,8 @@ class KRR(BaseEstimator):  # type: ignore[misc]
             raise invalid_parameter(self, "reg", "a finite number > 0", self.reg)
         xp = namespace(F, y, sample_weight)
         n, d = F.shape
+        F = xp.astype(F, default_float(F, xp), copy=False)
+        y = xp.astype(y, F.dtype, copy=False)
         if y.ndim != 2 or y.shape[0] != n:
             raise InvalidDataError(f"y must be ({n}, k) as F has {n} rows. Got {y.shape} instead.")
         s = (

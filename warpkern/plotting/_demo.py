@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from matplotlib.axes import Axes
-from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.figure import Figure
+from typing import TYPE_CHECKING, Any
 
 from ..array import Array, host
 from ._landscape import plot_landscape
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 __all__ = ["save_demo_figure"]
 
@@ -20,6 +19,9 @@ def save_demo_figure(
     path: str, X: Array, y: Array, models: dict[str, Any], results: dict[str, dict[str, Any]]
 ) -> None:
     """Save the landscapes of `models` on two moons, and the errors on new points, to `path`."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
     figure = Figure(figsize=(12.5, 3.4), layout="constrained")
     FigureCanvasAgg(figure)
     *landscapes, bars = figure.subplots(1, len(models) + 1)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from matplotlib.axes import Axes
+from typing import TYPE_CHECKING, Any
 
 from ..array import Array, host
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 __all__ = ["plot_landscape"]
 
