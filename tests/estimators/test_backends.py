@@ -1,5 +1,7 @@
 """One script, every array library: same seed, same predictions."""
 
+import copy
+
 import numpy as np
 import pytest
 from sklearn.datasets import load_digits
@@ -138,6 +140,17 @@ def test_text_labels_with_device_points_are_answered_in_numpy(digits):
     expected = [f"digit {label}" for label in fit_and_score(X, y, X_new)[1]]
     assert model.predict(torch.asarray(X_new)).tolist() == expected
     assert model.to("numpy").predict(X_new).tolist() == expected
+
+
+def test_a_model_keeps_no_autograd_graph(digits):
+    X, y, _ = digits
+    tensor = Backend.named("torch").asarray(X).requires_grad_()
+    model = wk.WarpClassifier(feature_map=RBF(20), random_state=0).fit(tensor, y)
+    assert not model.coef_.requires_grad
+    assert not model.decision_function(tensor).requires_grad
+    np.testing.assert_array_equal(
+        copy.deepcopy(model).predict(tensor).numpy(), model.predict(tensor).numpy()
+    )
 
 
 def test_device_data_are_checked_as_host_data_are():

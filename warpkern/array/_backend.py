@@ -136,7 +136,7 @@ class Backend:
         return self.name == "numpy"
 
     def active(self) -> AbstractContextManager[Any]:
-        """Return a context in which new arrays are made on this device (only CuPy needs it)."""
+        """Return a context to compute in: CuPy's current device, torch without gradients."""
         context: AbstractContextManager[Any] = self.adapter.use_device(self._device)
         return context
 

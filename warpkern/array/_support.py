@@ -9,7 +9,7 @@ __all__ = ["FUNCTIONS", "LIBRARIES", "Library", "library", "support_table"]
 FUNCTIONS: dict[str, str] = {
     "device_name": "name of the device an array is on",
     "as_device": "device object from its name",
-    "use_device": "compute on a device",
+    "use_device": "context to compute in",
     "to_host": "array to NumPy",
     "from_host": "NumPy to array",
     "cholesky": "Cholesky factor, failure reported",
@@ -85,7 +85,7 @@ LIBRARIES: tuple[Library, ...] = (
         devices="cpu, cuda:N, mps",
         float64="yes (not on mps)",
         status=_TESTED + ", on the CPU",
-        native=frozenset(FUNCTIONS) - {"use_device", "eigh_smallest"},
+        native=frozenset(FUNCTIONS) - {"eigh_smallest"},
     ),
     Library(
         name="jax",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from contextlib import AbstractContextManager
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,8 @@ def as_device(name: str, xp: Namespace) -> Any:  # noqa: ARG001 - one library
         ) from error
 
 
-use_device = _generic.use_device
+def use_device(device: Any) -> AbstractContextManager[Any]:  # noqa: ARG001
+    return torch.no_grad()  # type: ignore[no-any-return] # a fitted model keeps no autograd graph
 
 
 def to_host(x: Array) -> Array:

@@ -83,6 +83,8 @@ def checks(kind: str, make: Make, *, backends: Iterable[str] = ("any",)) -> list
     for backend in _installed():
         if "any" in declared or backend.name in declared:
             found.append(Check("parameters", make, backend, require_parameters))
+            unchanged = _unchanged(module.exercise)
+            found.append(Check("parameters are kept", make, backend, unchanged))
             found += [Check(_title(f), make, backend, f) for f in module.CHECKS]
         else:
             found.append(Check("refusal", make, backend, _refusal(module.exercise)))
@@ -120,6 +122,18 @@ def _installed() -> list[Backend]:
 
 def _title(function: Callable[..., Any]) -> str:
     return function.__name__.removeprefix("check_").replace("_", " ")
+
+
+def _unchanged(exercise: Callable[[Make, Backend], None]) -> Callable[[Make, Backend], None]:
+    """Return the check that `exercise` leaves a component's parameters as they were."""
+
+    def check(make: Make, backend: Backend) -> None:
+        component = make()
+        before = repr(component.get_params())
+        exercise(lambda: component, backend)
+        require(repr(component.get_params()) == before, "its parameters are changed by use")
+
+    return check
 
 
 def _refusal(exercise: Callable[[Make, Backend], None]) -> Callable[[Make, Backend], None]:
