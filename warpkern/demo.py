@@ -21,8 +21,8 @@ from .plotting import save_demo_figure
 
 __all__ = ["Problem", "Result", "compare", "main"]
 
-# LabelSpreading has the graph of the warped model, and the best alpha of 0.2, 0.5, 0.8, 0.9,
-# 0.95 and 0.99 on both problems.
+# LabelSpreading has as many neighbours as the warped model. Of alpha = 0.2, 0.5, 0.8, 0.9, 0.95
+# and 0.99 it does best with 0.8: the same on two moons, half a point less on the digits.
 MODELS: dict[str, Callable[[int], Any]] = {
     "labelled points only": lambda seed: WarpClassifier(operator=None, random_state=seed),
     "warped by all points": lambda seed: WarpClassifier(random_state=seed),
