@@ -23,6 +23,57 @@ def warpkern_feature_maps() -> Iterator[FeatureMapSpec]:
         summary="random Fourier features of exp(-gamma |x - y|^2)",
         reference="Rahimi and Recht (2007)",
     )
+    yield FeatureMapSpec(
+        "laplace",
+        "warpkern.features:Laplace",
+        summary="random Fourier features of exp(-gamma |x - y|_1)",
+        reference="Rahimi and Recht (2007)",
+    )
+    yield FeatureMapSpec(
+        "chi2",
+        "warpkern.features:Chi2",
+        summary="histograms: exp(-gamma sum (x - y)^2 / (x + y)), random features",
+        reference="Sreekanth, Vedaldi, Zisserman and Jawahar (2010)",
+    )
+    yield FeatureMapSpec(
+        "additive-chi2",
+        "warpkern.features:AdditiveChi2",
+        summary="histograms: sum 2 x y / (x + y), by a sampled spectrum",
+        reference="Vedaldi and Zisserman (2012)",
+    )
+    yield FeatureMapSpec(
+        "skewed-chi2",
+        "warpkern.features:SkewedChi2",
+        summary="histograms: skewed chi-square kernel, random features",
+        reference="Li, Ionescu and Sminchisescu (2010)",
+    )
+    yield FeatureMapSpec(
+        "skewed-intersection",
+        "warpkern.features:SkewedIntersection",
+        summary="histograms: skewed intersection kernel, random features",
+        reference="Li, Ionescu and Sminchisescu (2010)",
+    )
+    yield FeatureMapSpec(
+        "semigroup-laplace",
+        "warpkern.features:SemigroupLaplace",
+        summary="histograms: exp(-beta sum sqrt(x + y)), random Laplace features",
+        reference="Yang, Sindhwani, Fan, Avron and Mahoney (2014)",
+    )
+    yield FeatureMapSpec(
+        "nystroem",
+        "warpkern.features:Nystroem",
+        summary="any kernel, by its values at landmarks",
+        reference="Williams and Seeger (2001)",
+    )
+    yield FeatureMapSpec(
+        "linear", "warpkern.features:Linear", summary="the points themselves, k(x, y) = x . y"
+    )
+    yield FeatureMapSpec(
+        "polynomial",
+        "warpkern.features:Polynomial",
+        summary="(gamma x . y + coef0)^degree: all monomials, or a tensor sketch",
+        reference="Pham and Pagh (2013)",
+    )
 
 
 @hookimpl

@@ -83,9 +83,10 @@ class Graph:
 
 @runtime_checkable
 class FeatureMap(Protocol):
-    """An explicit map phi with k(x, y) ~ phi(x) . phi(y)."""
+    """An explicit map phi with k(x, y) ~ phi(x) . phi(y).
 
-    n_features: int
+    Rows are dense; a map may take SciPy sparse matrices as well, or refuse them by ValueError.
+    """
 
     def fit(self, X: Array) -> Self:
         """Learn the input dimension p, the bandwidth, and make the random draws."""

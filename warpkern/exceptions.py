@@ -6,6 +6,9 @@ standard library would raise in the same place, so ``except ValueError`` works.
 
 from __future__ import annotations
 
+import math
+from numbers import Integral, Real
+
 __all__ = [
     "WarpkernError",
     "InvalidParameterError",
@@ -17,6 +20,9 @@ __all__ = [
     "ComponentCollisionError",
     "PluginWarning",
     "invalid_parameter",
+    "require_integer",
+    "require_number",
+    "require_positive",
 ]
 
 
@@ -74,3 +80,36 @@ def invalid_parameter(
     return InvalidParameterError(
         f"The {name!r} parameter of {label} must be {expected}. Got {got!r} instead."
     )
+
+
+def require_integer(
+    owner: object, name: str, value: object, *, least: int = 1, also: str = ""
+) -> int:
+    """Return parameter `name` of `owner` if it is an integer >= `least`, or raise.
+
+    `also` is what else the parameter may be, for the message: "'auto' or ".
+    """
+    if isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= least:
+        return int(value)
+    raise invalid_parameter(owner, name, f"{also}an integer >= {least}", value)
+
+
+def require_number(
+    owner: object, name: str, value: object, *, least: float = 0.0, also: str = ""
+) -> float:
+    """Return parameter `name` of `owner` if it is a finite number >= `least`, or raise."""
+    if _is_number(value) and least <= float(value) < math.inf:  # type: ignore[arg-type]
+        return float(value)  # type: ignore[arg-type]
+    expected = "a finite number" if least == -math.inf else f"a finite number >= {least:g}"
+    raise invalid_parameter(owner, name, also + expected, value)
+
+
+def require_positive(owner: object, name: str, value: object, *, also: str = "") -> float:
+    """Return parameter `name` of `owner` if it is a finite number > 0, or raise."""
+    if _is_number(value) and 0.0 < float(value) < math.inf:  # type: ignore[arg-type]
+        return float(value)  # type: ignore[arg-type]
+    raise invalid_parameter(owner, name, f"{also}a finite number > 0", value)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool)

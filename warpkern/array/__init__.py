@@ -21,11 +21,12 @@ from ._backend import (
     namespace,
     place,
 )
-from ._blocks import row_blocks
-from ._host import host, host_generator
+from ._blocks import assemble_rows, row_blocks
+from ._host import host, host_generator, seed_components
 from ._operations import (
     CSR,
     cholesky,
+    cosines,
     csr_matmul,
     eigh_smallest,
     solve_triangular,
@@ -33,36 +34,55 @@ from ._operations import (
     topk,
 )
 from ._precision import accumulation_dtype, default_float, index_dtype
+from ._sparse import (
+    anchor,
+    as_floats,
+    is_sparse,
+    join_columns,
+    map_entries,
+    row_products,
+    to_dense,
+)
 from ._support import FUNCTIONS, LIBRARIES, Library, library, support_table
 from ._typing import Array, Namespace
 
 __all__ = [
-    "Array",
-    "Backend",
-    "CSR",
-    "FUNCTIONS",
-    "LIBRARIES",
-    "Library",
-    "Namespace",
     "accumulation_dtype",
+    "anchor",
+    "as_floats",
+    "Array",
+    "assemble_rows",
+    "Backend",
     "backend_of",
     "cholesky",
+    "cosines",
+    "CSR",
     "csr_matmul",
     "default_float",
     "eigh_smallest",
+    "FUNCTIONS",
     "host",
     "host_generator",
     "index_dtype",
     "is_array",
     "is_host",
+    "is_sparse",
     "is_text",
+    "join_columns",
+    "LIBRARIES",
     "library",
+    "Library",
     "map_arrays",
+    "map_entries",
+    "Namespace",
     "namespace",
     "place",
     "row_blocks",
+    "row_products",
+    "seed_components",
     "solve_triangular",
     "support_table",
+    "to_dense",
     "to_host",
     "topk",
 ]

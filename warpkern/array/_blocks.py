@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
-__all__ = ["row_blocks"]
+import array_api_compat
+
+from ._backend import namespace
+from ._typing import Array
+
+__all__ = ["assemble_rows", "row_blocks"]
 
 
 def row_blocks(n: int, size: int) -> Iterator[slice]:
@@ -18,3 +23,52 @@ def row_blocks(n: int, size: int) -> Iterator[slice]:
     """
     for start in range(0, n, size):
         yield slice(start, min(start + size, n))
+
+
+def assemble_rows(
+    compute: Callable[[slice, Array | None], Array],
+    shape: tuple[int, int],
+    block: int,
+    like: Array,
+) -> Array:
+    """Return the matrix of `shape` whose rows ``compute(rows, out)`` gives, a block at a time.
+
+    Parameters
+    ----------
+    compute : callable
+        Returns the given rows. Where arrays can be written to, `out` is where these rows belong in
+        the result, and what is computed straight into it need not be copied; else it is None.
+    shape : (int, int)
+    block : int
+        Rows at a time.
+    like : Array
+        The result has its library, device and type.
+
+    Notes
+    -----
+    Beyond the result, memory is what `compute` needs for one block. Where arrays are
+    immutable (JAX) the blocks are joined at the end, which takes the result's size once more.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from warpkern.array import assemble_rows
+    >>> X = np.asarray([[1.0], [2.0], [3.0]])
+    >>> assemble_rows(lambda rows, out: X[rows] ** 2, (3, 1), block=2, like=X)
+    array([[1.],
+           [4.],
+           [9.]])
+    """
+    xp = namespace(like)
+    n, _ = shape
+    writeable = array_api_compat.is_writeable_array(xp.empty(0, device=like.device))
+    if n <= block or not writeable:
+        parts = [compute(rows, None) for rows in row_blocks(n, block)]
+        return parts[0] if len(parts) == 1 else xp.concat(parts, axis=0)
+    result = xp.empty(shape, dtype=like.dtype, device=like.device)
+    for rows in row_blocks(n, block):
+        out = result[rows, :]
+        values = compute(rows, out)
+        if values is not out:
+            result[rows, :] = values
+    return result

@@ -63,4 +63,7 @@ def csr_matmul(
     return cupyx.scipy.sparse.csr_matrix((data, indices, indptr), shape=shape) @ v
 
 
+cosines = _generic.cosines
+
+
 topk = _generic.topk  # CuPy's own argpartition sorts the whole row as well

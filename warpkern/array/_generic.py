@@ -76,6 +76,13 @@ def csr_matmul(
     return xp.take(result, xp.argsort(order), axis=0)
 
 
+def cosines(angles: Array, scale: float, paired: bool, out: Array | None) -> Array:  # noqa: ARG001
+    xp = namespace(angles)
+    if not paired:
+        return scale * xp.cos(angles)
+    return scale * xp.concat([xp.cos(angles), xp.sin(angles)], axis=1)
+
+
 def topk(a: Array, k: int) -> tuple[Array, Array]:
     xp = namespace(a)
     columns = xp.argsort(a, axis=1, stable=True)[:, :k]

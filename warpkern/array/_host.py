@@ -6,6 +6,7 @@ computes with them: one seed gives one model on every backend.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from array_api_compat import numpy as host
 
 from ..exceptions import InvalidParameterError
 
-__all__ = ["host", "host_generator"]
+__all__ = ["host", "host_generator", "seed_components"]
 
 
 def host_generator(random_state: Any = None) -> np.random.Generator:
@@ -42,3 +43,12 @@ def host_generator(random_state: Any = None) -> np.random.Generator:
             "The 'random_state' parameter must be None, a non-negative integer, a NumPy "
             f"Generator or a RandomState. Got {random_state!r} instead."
         ) from error
+
+
+def seed_components(components: Iterable[Any], random_state: Any) -> None:
+    """Give each component whose own `random_state` is None a seed drawn from `random_state`."""
+    rng = host_generator(random_state)
+    for component in components:
+        parameters = component.get_params(deep=False) if hasattr(component, "get_params") else {}
+        if "random_state" in parameters and parameters["random_state"] is None:
+            component.set_params(random_state=int(rng.integers(2**31 - 1)))

@@ -69,6 +69,9 @@ def csr_matmul(
     return sparse.BCSR((data, indices, indptr), shape=shape) @ v
 
 
+cosines = _generic.cosines
+
+
 def topk(a: Array, k: int) -> tuple[Array, Array]:
     values, columns = jax.lax.top_k(-a, k)
     return -values, columns

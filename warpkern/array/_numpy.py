@@ -8,6 +8,7 @@ import numpy as np
 
 from ..exceptions import BackendError, NotPositiveDefiniteError
 from . import _generic
+from ._blocks import row_blocks
 from ._typing import Array, Namespace
 
 
@@ -60,6 +61,19 @@ def csr_matmul(
     from scipy.sparse import csr_array
 
     return csr_array((data, indices, indptr), shape=shape) @ v
+
+
+def cosines(angles: Array, scale: float, paired: bool, out: Array | None) -> Array:
+    n, m = angles.shape
+    if out is None:
+        out = np.empty((n, 2 * m if paired else m), dtype=angles.dtype)
+    # So many rows at a time that they stay in the cache (half a megabyte) for all three passes.
+    for rows in row_blocks(n, max(1, 2**19 // max(1, out.itemsize * out.shape[1]))):
+        np.cos(angles[rows], out=out[rows, :m])
+        if paired:
+            np.sin(angles[rows], out=out[rows, m:])
+        np.multiply(out[rows], scale, out=out[rows])
+    return out
 
 
 def topk(a: Array, k: int) -> tuple[Array, Array]:

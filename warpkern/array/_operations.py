@@ -11,6 +11,7 @@ from ._typing import Array
 __all__ = [
     "CSR",
     "cholesky",
+    "cosines",
     "csr_matmul",
     "eigh_smallest",
     "solve_triangular",
@@ -107,6 +108,21 @@ def csr_matmul(a: CSR, v: Array) -> Array:
     Cost nnz k.
     """
     return adapter_of(v).csr_matmul(a.indptr, a.indices, a.data, a.shape, v)
+
+
+def cosines(angles: Array, *, scale: float, paired: bool, out: Array | None = None) -> Array:
+    """Return scale cos(A) (n, m), or scale [cos(A), sin(A)] (n, 2 m) if `paired`, for A (n, m).
+
+    With `out`, of the shape of the result, a library that can writes there and returns it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from warpkern.array import cosines
+    >>> cosines(np.zeros((1, 1)), scale=2.0, paired=True)
+    array([[2., 0.]])
+    """
+    return adapter_of(angles).cosines(angles, scale, paired, out)
 
 
 def topk(a: Array, k: int) -> tuple[Array, Array]:

@@ -16,6 +16,7 @@ FUNCTIONS: dict[str, str] = {
     "solve_triangular": "triangular solve",
     "eigh_smallest": "smallest eigenpairs",
     "csr_matmul": "sparse times dense",
+    "cosines": "cosines and sines side by side",
     "topk": "k smallest of each row",
 }
 """Every adapter defines these, in this order."""
@@ -75,7 +76,7 @@ LIBRARIES: tuple[Library, ...] = (
         devices="cuda:N",
         float64="yes",
         status="checked against its API, not yet executed",
-        native=frozenset(FUNCTIONS) - {"eigh_smallest", "topk"},
+        native=frozenset(FUNCTIONS) - {"eigh_smallest", "cosines", "topk"},
     ),
     Library(
         name="torch",
@@ -85,7 +86,7 @@ LIBRARIES: tuple[Library, ...] = (
         devices="cpu, cuda:N, mps",
         float64="yes (not on mps)",
         status=_TESTED + ", on the CPU",
-        native=frozenset(FUNCTIONS) - {"eigh_smallest"},
+        native=frozenset(FUNCTIONS) - {"eigh_smallest", "cosines"},
     ),
     Library(
         name="jax",
@@ -95,7 +96,7 @@ LIBRARIES: tuple[Library, ...] = (
         devices="cpu:N, gpu:N, tpu:N",
         float64="with jax_enable_x64",
         status=_TESTED + ", on the CPU",
-        native=frozenset(FUNCTIONS) - {"use_device", "eigh_smallest"},
+        native=frozenset(FUNCTIONS) - {"use_device", "eigh_smallest", "cosines"},
     ),
     Library(
         name="generic",

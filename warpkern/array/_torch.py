@@ -60,6 +60,9 @@ def csr_matmul(
     return torch.sparse_csr_tensor(indptr, indices, data, size=shape, check_invariants=False) @ v
 
 
+cosines = _generic.cosines
+
+
 def topk(a: Array, k: int) -> tuple[Array, Array]:
     values, columns = torch.topk(a, k, dim=1, largest=False, sorted=True)
     return values, columns

@@ -18,9 +18,10 @@ from ..array import (
     map_arrays,
     namespace,
     row_blocks,
+    seed_components,
 )
 from ..exceptions import BackendError, invalid_parameter
-from ._stages import Stages, fit_stages, make_component, reported, seed_components
+from ._stages import Stages, fit_stages, make_component, reported
 from ._targets import Targets
 from ._validation import check_points, compute_backend, labeled_weights
 

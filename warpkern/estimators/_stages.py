@@ -11,13 +11,13 @@ from typing import Any
 
 from sklearn.base import clone
 
-from ..array import Array, host_generator
+from ..array import Array
 from ..contracts import FeatureMap, Graph, PSDOperator
 from ..exceptions import invalid_parameter
 from ..registry import KINDS, default_registry
 from ..warp import IdentityWarp, Warp, fit_warp
 
-__all__ = ["Stages", "fit_stages", "make_component", "reported", "seed_components"]
+__all__ = ["Stages", "fit_stages", "make_component", "reported"]
 
 _METHODS = {"feature_map": "transform", "graph": "build", "operator": "fit", "head": "fit"}
 
@@ -41,15 +41,6 @@ def make_component(owner: object, kind: str, given: Any) -> Any:
         expected = f"the name of a {title} or an object with a method {method!r}"
         raise invalid_parameter(owner, kind, expected, given)
     return clone(given, safe=False)
-
-
-def seed_components(components: list[Any], random_state: Any) -> None:
-    """Give each component whose own `random_state` is None a seed drawn from `random_state`."""
-    rng = host_generator(random_state)
-    for component in components:
-        parameters = component.get_params(deep=False) if hasattr(component, "get_params") else {}
-        if "random_state" in parameters and parameters["random_state"] is None:
-            component.set_params(random_state=int(rng.integers(2**31 - 1)))
 
 
 def fit_stages(

@@ -3,24 +3,195 @@
 from __future__ import annotations
 
 import math
-from numbers import Integral, Real
-from typing import Any, Self
+from abc import abstractmethod
+from numbers import Integral
+from typing import Any, ClassVar
 
-from sklearn.base import BaseEstimator
-from sklearn.utils.validation import check_is_fitted
+from ..array import Array, anchor, cosines, is_sparse, place
+from ..exceptions import invalid_parameter, require_integer
+from ..kernels import RBF as ExactRBF
+from ..kernels import Kernel, choose_gamma
+from ..kernels import Laplace as ExactLaplace
+from ._base import BaseFeatureMap, host_sample
+from ._bounds import TERMS, features_for_accuracy
+from ._projections import (
+    DenseProjection,
+    Projection,
+    placed,
+    structured_draws,
+    structured_wins,
+)
+from ._sampling import (
+    cauchy_quantiles,
+    iid_uniforms,
+    normal_quantiles,
+    orthogonal_normals,
+    principal_axes,
+    sobol_uniforms,
+)
 
-from ..array import Array, default_float, host, host_generator, namespace, place
-from ..exceptions import InvalidDataError, invalid_parameter
-from ..kernels import neighbor_scale
-
-__all__ = ["RBF"]
-
-# gamma * (mean squared distance to the 10th neighbour), where "auto" puts gamma. The best
-# values on MNIST, USPS, text and two moons lie between 0.1 and 2.
-_AUTO_GAMMA = 0.5
+__all__ = ["RBF", "AngleMap", "FourierMap", "GaussianMap", "Laplace", "SeparableMap"]
 
 
-class RBF(BaseEstimator):  # type: ignore[misc]
+class AngleMap(BaseFeatureMap):
+    r"""Features that are cosines of random angles :math:`a_j(x)`.
+
+    .. math::
+        \phi(x) = \sqrt{2/d}\,[\cos a(x), \sin a(x)]
+        \quad\text{or}\quad \phi(x) = \sqrt{2/d}\,\cos(a(x) + b), \quad b \sim U[0, 2\pi)
+
+    The kernel is the mean of :math:`\cos(a_j(x) - a_j(y))`, so that the angles of a product of
+    kernels are the sums of their angles. A subclass gives `_fit_angles` and `_angles`.
+    """
+
+    n_features: int | str
+    form: str
+    accuracy: float
+
+    def _fit(self, X: Any, rng: Any) -> None:
+        d = self._resolved_size()
+        n_angles = d // TERMS[self.form].n_features
+        self._fit_angles(X, n_angles, rng)
+        like = anchor(X)
+        phases = rng.uniform(0.0, 2.0 * math.pi, n_angles) if self.form == "phase" else None
+        self.phases_ = None if phases is None else place(phases, like=like, dtype=like.dtype)
+        self.n_features_out_ = d
+
+    @abstractmethod
+    def _fit_angles(self, X: Any, n_angles: int, rng: Any) -> None:
+        """Draw `n_angles` random angles for checked rows X."""
+
+    @abstractmethod
+    def _angles(self, X: Any) -> Array:
+        """Return a(x) (n, m) for checked rows X (n, p)."""
+
+    def _features(self, X: Any, out: Array | None) -> Array:
+        angles = self._angles(X)
+        if self.phases_ is not None:
+            angles += self.phases_
+        scale = math.sqrt(2.0 / self.n_features_out_)
+        return cosines(angles, scale=scale, paired=self.phases_ is None, out=out)
+
+    def _resolved_size(self) -> int:
+        """Return d, as given or from the accuracy that is wanted."""
+        if self.form not in ("paired", "phase"):
+            raise invalid_parameter(self, "form", "'paired' or 'phase'", self.form)
+        if self.n_features == "auto":
+            return features_for_accuracy(self.accuracy, form=self.form)
+        if self.form == "phase":
+            return require_integer(self, "n_features", self.n_features, also="'auto' or ")
+        d = self.n_features
+        if not isinstance(d, Integral) or isinstance(d, bool) or d < 2 or d % 2:
+            expected = "'auto' or an even integer >= 2 (form='paired')"
+            raise invalid_parameter(self, "n_features", expected, d)
+        return int(d)
+
+
+class FourierMap(AngleMap):
+    r"""Angles :math:`\Omega (z(x) - \bar z)` in coordinates z where the kernel is invariant.
+
+    A subclass gives `_draw`, and `_fit_kernel` and `_coordinates` where it needs them.
+
+    Attributes
+    ----------
+    projection_ : DenseProjection or StructuredProjection
+        Omega.
+    center_ : (p,)
+        A mean of z, taken off first: the kernel does not see it, and large
+        angles would lose digits.
+    phases_ : (d,) or None
+        b, for the phase form.
+    """
+
+    _samplings: ClassVar[tuple[str, ...]]
+    sampling: str
+
+    def _fit_angles(self, X: Any, n_angles: int, rng: Any) -> None:
+        if self.sampling not in self._samplings:
+            expected = " or ".join(map(repr, self._samplings))
+            raise invalid_parameter(self, "sampling", expected, self.sampling)
+        like = anchor(X)
+        sample = host_sample(X, rng)
+        self._fit_kernel(sample, rng)
+        z = self._coordinates(sample)
+        projection = self._draw(n_angles, z, rng, dense=not is_sparse(X))
+        self.projection_ = placed(projection, self._frequency_scale(), like)
+        self.center_ = place(z.mean(axis=0), like=like, dtype=like.dtype)
+
+    def _angles(self, X: Any) -> Array:
+        z = self._coordinates(X)
+        if is_sparse(z):  # stays sparse: its own mean is small, and taken off afterwards
+            return self.projection_.apply(z) - self.projection_.apply(self.center_[None, :])
+        return self.projection_.apply(z - self.center_)
+
+    @property
+    def frequencies_(self) -> Array:
+        """Omega, (m, p)."""
+        return self.projection_.matrix(self.center_.shape[0])
+
+    def _fit_kernel(self, sample: Array, rng: Any) -> None:
+        """Set what the kernel has to learn from a host sample: its bandwidth."""
+
+    def _coordinates(self, X: Any) -> Any:
+        """Return z(X), sparse where X is."""
+        return X
+
+    @abstractmethod
+    def _draw(self, n: int, sample: Array, rng: Any, *, dense: bool) -> Projection:
+        """Draw n frequencies for a kernel of bandwidth 1, on the host."""
+
+    @abstractmethod
+    def _frequency_scale(self) -> float:
+        """Return what to multiply the draws by."""
+
+
+class GaussianMap(FourierMap):
+    """Frequencies from N(0, 2 gamma I)."""
+
+    _samplings = ("auto", "orthogonal", "structured", "iid", "qmc")
+    _metric: ClassVar[str]
+
+    def __init__(
+        self,
+        n_features: int | str = 2000,
+        *,
+        gamma: float | str = "auto",
+        form: str = "paired",
+        sampling: str = "auto",
+        accuracy: float = 0.1,
+        random_state: Any = None,
+    ) -> None:
+        self.n_features = n_features
+        self.gamma = gamma
+        self.form = form
+        self.sampling = sampling
+        self.accuracy = accuracy
+        self.random_state = random_state
+
+    def _fit_kernel(self, sample: Array, rng: Any) -> None:
+        self.gamma_ = choose_gamma(
+            self.gamma, sample, metric=self._metric, random_state=rng, owner=self
+        )
+
+    def _frequency_scale(self) -> float:
+        return math.sqrt(2.0 * self.gamma_)
+
+    def _draw(self, n: int, sample: Array, rng: Any, *, dense: bool) -> Projection:
+        p = sample.shape[1]
+        sampling = self.sampling
+        if sampling == "auto":
+            sampling = "structured" if dense and structured_wins(n, p) else "orthogonal"
+        if sampling == "structured":
+            return structured_draws(n, p, rng)
+        if sampling == "qmc":
+            normals = normal_quantiles(sobol_uniforms(n, p, rng))
+            return DenseProjection(normals @ principal_axes(sample).T)
+        if sampling == "iid":
+            return DenseProjection(rng.standard_normal((n, p)))
+        return DenseProjection(orthogonal_normals(n, p, rng))
+
+
+class RBF(GaussianMap):
     r"""Random Fourier features of the Gaussian kernel ``exp(-gamma |x - y|^2)``.
 
     .. math::
@@ -30,17 +201,26 @@ class RBF(BaseEstimator):  # type: ignore[misc]
 
     Parameters
     ----------
-    n_features : int
-        d, the length of phi(x); even for the paired form.
-    gamma : float or "auto"
+    n_features : int or "auto"
+        d, the length of phi(x); even for the paired form. "auto" takes as many as the
+        wanted `accuracy` needs.
+    gamma : float, "auto", "scale" or "median"
         "auto" takes it from the distance at which points of a sample of 1,000 have
-        neighbours, so that it does not grow with the number of points.
+        neighbours, so that it does not grow with the number of points. For the others see
+        `warpkern.kernels.choose_gamma`.
     form : {"paired", "phase"}
         Cosine and sine of d/2 frequencies (smaller variance), or cosines of d
         frequencies with random phases.
-    sampling : {"orthogonal", "iid"}
+    sampling : {"auto", "orthogonal", "structured", "iid", "qmc"}
         Frequencies orthogonal to each other within blocks of p, with the lengths
-        that independent ones would have (smaller variance at no cost), or independent.
+        that independent ones would have (smaller variance at no cost); the same by fast
+        Walsh-Hadamard transforms, at a cost of d log p for a row in place of d p; independent;
+        or a scrambled Sobol sequence along the principal axes of the data, which has the smallest
+        error in few dimensions. "auto" is orthogonal, structured where that is
+        quicker (dense X from some 500 columns on).
+    accuracy : float
+        For ``n_features="auto"``: the error of the kernel that is exceeded at one pair of points
+        in twenty at most; see `features_for_accuracy`.
     random_state : None, int or Generator
 
     Attributes
@@ -48,23 +228,24 @@ class RBF(BaseEstimator):  # type: ignore[misc]
     frequencies_ : (d/2, p) or (d, p)
         Omega.
     center_ : (p,)
-        Mean of the columns, taken off first: the kernel does not see it, and large
+        A mean of the rows, taken off first: the kernel does not see it, and large
         angles would lose digits.
     phases_ : (d,) or None
         b, for the phase form.
     gamma_ : float
-    n_features_in_ : int
-        Number of columns p.
+    n_features_in_, n_features_out_ : int
+        p and d.
 
     Notes
     -----
-    Cost n p d for n rows. The draws are made on the host in float64: the same
-    seed gives the same map in every array library.
+    Cost n p d / 2 for n rows, or n p d for the phase form. The draws are made on the host in
+    float64: the same seed gives the same map in every array library. What depends on the data is
+    taken from a sample of 1,000 rows.
 
     References
     ----------
-    Rahimi and Recht (2007); Ionescu et al. (2017), section 2.1 and eq. 1; for the
-    orthogonal draws Yu et al. (2016).
+    Rahimi and Recht (2007); Ionescu et al. (2017), section 2.1 and eq. 1; Yu et al. (2016)
+    for the orthogonal and structured draws, and Yang et al. (2014) for quasi-Monte-Carlo.
 
     Examples
     --------
@@ -77,94 +258,96 @@ class RBF(BaseEstimator):  # type: ignore[misc]
     (0.4, 0.4)
     """
 
+    _metric = "squared"
+
+    def exact_kernel(self) -> Kernel:
+        """Return ``exp(-gamma |x - y|^2)``."""
+        return ExactRBF(self.gamma_)
+
+
+class SeparableMap(FourierMap):
+    """Frequencies whose entries are independent, from one law given by its quantiles."""
+
+    _samplings = ("iid", "qmc")
+
+    def _draw(self, n: int, sample: Array, rng: Any, *, dense: bool) -> Projection:  # noqa: ARG002
+        uniforms = sobol_uniforms if self.sampling == "qmc" else iid_uniforms
+        return DenseProjection(self._quantiles(uniforms(n, sample.shape[1], rng)))
+
+    @staticmethod
+    @abstractmethod
+    def _quantiles(u: Array) -> Array:
+        """Return the quantiles of the law for a kernel of bandwidth 1."""
+
+
+class Laplace(SeparableMap):
+    r"""Random Fourier features of the Laplace kernel ``exp(-gamma sum_i |x_i - y_i|)``.
+
+    Features as of `RBF`, with frequencies of Cauchy's law, :math:`\omega_i \sim \gamma\, C(0, 1)`.
+
+    Parameters
+    ----------
+    n_features : int or "auto"
+    gamma : float, "auto", "scale" or "median"
+        From distances ``sum_i |x_i - y_i|``; see `warpkern.kernels.choose_gamma`.
+    form : {"paired", "phase"}
+    sampling : {"iid", "qmc"}
+        The law is not invariant to rotations, so that there are no orthogonal draws.
+    accuracy : float
+    random_state : None, int or Generator
+        As for `RBF`.
+
+    Attributes
+    ----------
+    gamma_, frequencies_, center_, phases_, n_features_in_, n_features_out_
+        As for `RBF`.
+
+    Notes
+    -----
+    Cost as for `RBF`.
+
+    References
+    ----------
+    Rahimi and Recht (2007).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from warpkern.features import Laplace
+    >>> import math
+    >>> X = np.asarray([[0.0, 0.0], [0.5, 0.5]])
+    >>> Phi = Laplace(n_features=4000, gamma=1.0, random_state=0).fit(X).transform(X)
+    >>> round(float(Phi[0] @ Phi[1]), 1), round(math.exp(-1.0), 1)
+    (0.4, 0.4)
+    """
+
+    _quantiles = staticmethod(cauchy_quantiles)
+
     def __init__(
         self,
-        n_features: int = 2000,
+        n_features: int | str = 2000,
         *,
         gamma: float | str = "auto",
         form: str = "paired",
-        sampling: str = "orthogonal",
+        sampling: str = "iid",
+        accuracy: float = 0.1,
         random_state: Any = None,
     ) -> None:
         self.n_features = n_features
         self.gamma = gamma
         self.form = form
         self.sampling = sampling
+        self.accuracy = accuracy
         self.random_state = random_state
 
-    def fit(self, X: Array) -> Self:
-        """Set the bandwidth and draw the frequencies for X (n, p)."""
-        self._check_parameters()
-        rng = host_generator(self.random_state)
-        xp = namespace(X)
-        dtype = default_float(X, xp)
-        p = X.shape[1]
-        n_frequencies = self.n_features // 2 if self.form == "paired" else self.n_features
-        gamma = _auto_gamma(X, rng) if self.gamma == "auto" else float(self.gamma)
+    def _fit_kernel(self, sample: Array, rng: Any) -> None:
+        self.gamma_ = choose_gamma(
+            self.gamma, sample, metric="manhattan", random_state=rng, owner=self
+        )
 
-        directions = _SAMPLERS[self.sampling](n_frequencies, p, rng)
-        phases = rng.uniform(0.0, 2.0 * math.pi, n_frequencies) if self.form == "phase" else None
-        self.gamma_ = gamma
-        self.n_features_in_ = p
-        self.center_ = xp.mean(xp.astype(X, dtype, copy=False), axis=0)
-        self.frequencies_ = place(math.sqrt(2.0 * gamma) * directions, like=X, dtype=dtype)
-        self.phases_ = None if phases is None else place(phases, like=X, dtype=dtype)
-        return self
+    def _frequency_scale(self) -> float:
+        return self.gamma_
 
-    def transform(self, X: Array) -> Array:
-        """Return Phi (n, d) for X (n, p)."""
-        check_is_fitted(self)
-        if X.shape[1] != self.n_features_in_:
-            raise InvalidDataError(
-                f"X has {X.shape[1]} features, but RBF was fitted with {self.n_features_in_}."
-            )
-        xp = namespace(X, self.frequencies_)
-        angles = (xp.astype(X, self.center_.dtype, copy=False) - self.center_) @ self.frequencies_.T
-        scale = math.sqrt(2.0 / self.n_features)
-        if self.phases_ is not None:
-            return scale * xp.cos(angles + self.phases_)
-        return xp.concat([scale * xp.cos(angles), scale * xp.sin(angles)], axis=1)
-
-    def _check_parameters(self) -> None:
-        if self.form not in ("paired", "phase"):
-            raise invalid_parameter(self, "form", "'paired' or 'phase'", self.form)
-        if self.sampling not in _SAMPLERS:
-            expected = " or ".join(map(repr, _SAMPLERS))
-            raise invalid_parameter(self, "sampling", expected, self.sampling)
-        step = 2 if self.form == "paired" else 1
-        if (
-            not isinstance(self.n_features, Integral)
-            or self.n_features < step
-            or self.n_features % step
-        ):
-            expected = "an even integer >= 2 (form='paired')" if step == 2 else "an integer >= 1"
-            raise invalid_parameter(self, "n_features", expected, self.n_features)
-        number = isinstance(self.gamma, Real) and not isinstance(self.gamma, bool)
-        if self.gamma != "auto" and not (number and 0 < float(self.gamma) < math.inf):
-            raise invalid_parameter(self, "gamma", "'auto' or a finite number > 0", self.gamma)
-
-
-def _auto_gamma(X: Array, rng: Any) -> float:
-    """Return gamma from the mean squared distance to the 10th neighbour (1 if that is zero)."""
-    scale = neighbor_scale(X, random_state=rng)
-    return _AUTO_GAMMA / scale if scale > 0 else 1.0
-
-
-def _iid_directions(n: int, p: int, rng: Any) -> Array:
-    """Rows of a standard normal matrix, (n, p)."""
-    return rng.standard_normal((n, p))
-
-
-def _orthogonal_directions(n: int, p: int, rng: Any) -> Array:
-    """Rows with the marginal law N(0, I), orthogonal within blocks of p, (n, p)."""
-    blocks = []
-    for start in range(0, n, p):
-        q, r = host.linalg.qr(rng.standard_normal((p, p)))
-        # The signs of R's diagonal make Q uniform over the orthogonal group.
-        q = q * host.sign(host.linalg.diagonal(r))
-        lengths = host.sqrt(rng.chisquare(p, size=p))
-        blocks.append((q.T * lengths[:, None])[: n - start])
-    return host.concat(blocks, axis=0)
-
-
-_SAMPLERS = {"orthogonal": _orthogonal_directions, "iid": _iid_directions}
+    def exact_kernel(self) -> Kernel:
+        """Return ``exp(-gamma sum_i |x_i - y_i|)``."""
+        return ExactLaplace(self.gamma_)

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from numbers import Integral
 
 from sklearn.base import BaseEstimator
 
 from ..array import Array, default_float, namespace
 from ..contracts import Graph
-from ..exceptions import invalid_parameter
+from ..exceptions import invalid_parameter, require_integer
 from ._neighbors import graph_from_neighbors
 
 __all__ = ["KNNBuilder"]
@@ -67,10 +66,9 @@ class KNNBuilder(ABC, BaseEstimator):  # type: ignore[misc]
         q = self.n_neighbors
         if q == "auto":
             return min(_AUTO_NEIGHBORS, n_points - 1)
-        if not isinstance(q, Integral) or isinstance(q, bool) or q < 1:
-            raise invalid_parameter(self, "n_neighbors", "'auto' or an integer >= 1", q)
+        q = require_integer(self, "n_neighbors", q, also="'auto' or ")
         if q >= n_points:
             raise invalid_parameter(
                 self, "n_neighbors", f"below the number of points, which is {n_points}", q
             )
-        return int(q)
+        return q

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import math
-from numbers import Real
-
 from ..array import CSR, Array, index_dtype, namespace
 from ..contracts import Graph
-from ..exceptions import InvalidDataError, invalid_parameter
+from ..exceptions import InvalidDataError, invalid_parameter, require_positive
 
 __all__ = ["graph_from_neighbors"]
 
@@ -82,8 +79,8 @@ def _edge_weights(squared_distances: Array, weights: str, sigma: float | str) ->
     xp = namespace(squared_distances)
     if weights not in ("gaussian", "binary"):
         raise invalid_parameter("the graph", "weights", "'gaussian' or 'binary'", weights)
-    if sigma != "auto" and not (isinstance(sigma, Real) and 0 < float(sigma) < math.inf):
-        raise invalid_parameter("the graph", "sigma", "'auto' or a finite number > 0", sigma)
+    if sigma != "auto":
+        sigma = require_positive("the graph", "sigma", sigma, also="'auto' or ")
     if weights == "binary" or squared_distances.shape[1] == 0:
         return xp.ones_like(squared_distances)
     width = _auto_sigma(squared_distances) if sigma == "auto" else float(sigma)

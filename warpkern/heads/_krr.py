@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-from numbers import Real
 from typing import Self
 
 from sklearn.base import BaseEstimator
@@ -17,7 +15,7 @@ from ..array import (
     row_blocks,
     solve_triangular,
 )
-from ..exceptions import InvalidDataError, invalid_parameter
+from ..exceptions import InvalidDataError, require_positive
 
 __all__ = ["KRR"]
 
@@ -68,8 +66,7 @@ class KRR(BaseEstimator):  # type: ignore[misc]
 
     def fit(self, F: Array, y: Array, sample_weight: Array | None = None) -> Self:
         """Learn the weights from rows F (n, d), targets y (n, k) and weights (n,)."""
-        if not isinstance(self.reg, Real) or not 0 < float(self.reg) < math.inf:
-            raise invalid_parameter(self, "reg", "a finite number > 0", self.reg)
+        require_positive(self, "reg", self.reg)
         xp = namespace(F, y, sample_weight)
         n, d = F.shape
         F = xp.astype(F, default_float(F, xp), copy=False)

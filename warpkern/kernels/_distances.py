@@ -1,22 +1,26 @@
-"""Squared Euclidean distances, and the scale at which points have neighbours."""
+"""Distances between rows."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import reduce
 from typing import Any
 
-from ..array import Array, host_generator, index_dtype, namespace, place, topk
+from ..array import Array, anchor, is_sparse, map_entries, namespace, row_blocks, row_products
 
-__all__ = ["neighbor_scale", "squared_distances"]
+__all__ = ["by_columns", "chi2_distances", "manhattan_distances", "squared_distances"]
+
+_BLOCK_BYTES = 2**20
 
 
-def squared_distances(X: Array, Y: Array) -> Array:
+def squared_distances(X: Any, Y: Any) -> Array:
     """Return ``|x - y|^2`` (n, m) for the rows of X (n, p) and Y (m, p), by one matrix product.
 
     Notes
     -----
     Cost n m p. Rounding can leave errors of the order of ``eps |x|^2``; both
-    sets are centred on the mean of Y first, which makes the norms small, and
-    what falls below zero is cut off.
+    sets are centred on the mean of Y first, which makes the norms small (unless they are
+    sparse), and what falls below zero is cut off.
 
     Examples
     --------
@@ -26,38 +30,79 @@ def squared_distances(X: Array, Y: Array) -> Array:
     array([[1.],
            [4.]])
     """
-    xp = namespace(X, Y)
-    center = xp.mean(Y, axis=0)
-    X, Y = X - center, Y - center
-    products = X @ Y.T
-    squares = xp.sum(X * X, axis=1)[:, None] + xp.sum(Y * Y, axis=1)[None, :]
+    xp = namespace(anchor(X), anchor(Y))
+    if not (is_sparse(X) or is_sparse(Y)):
+        center = xp.mean(Y, axis=0)
+        X, Y = X - center, Y - center
+    products = row_products(X, Y)
+    squares = _squared_lengths(X)[:, None] + _squared_lengths(Y)[None, :]
     return xp.maximum(squares - 2 * products, xp.zeros_like(products))
 
 
-def neighbor_scale(
-    X: Array, n_neighbors: int = 10, *, n_sample: int = 1000, random_state: Any = None
-) -> float:
-    """Return the mean squared distance to the `n_neighbors`-th neighbour within a sample of rows.
+def _squared_lengths(X: Any) -> Array:
+    """Return |x|^2, (n,)."""
+    squares = map_entries(X, lambda entries: entries * entries)
+    return squares.sum(axis=1) if is_sparse(X) else namespace(X).sum(squares, axis=1)
 
-    Parameters
-    ----------
-    X : (N, p)
-    n_neighbors : int
-        Lowered to the size of the sample less one where there are fewer points.
-    n_sample : int
-        Rows drawn. They are each other's neighbours, so that the scale stays the same
-        however many more points there are.
+
+def manhattan_distances(X: Array, Y: Array) -> Array:
+    """Return ``sum_i |x_i - y_i|`` (n, m) for the rows of X (n, p) and Y (m, p).
 
     Notes
     -----
-    Cost n_sample^2 p. Zero when most points have that many duplicates.
+    Cost n m p, column by column.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from warpkern.kernels import manhattan_distances
+    >>> manhattan_distances(np.asarray([[0.0, 0.0]]), np.asarray([[1.0, -3.0]]))
+    array([[4.]])
     """
-    xp = namespace(X)
-    if X.shape[0] > n_sample:
-        drawn = host_generator(random_state).permutation(X.shape[0])[:n_sample]
-        X = xp.take(X, place(drawn, like=X, dtype=index_dtype(X, xp)), axis=0)
-    k = min(n_neighbors, X.shape[0] - 1)
-    if k < 1:
-        return 0.0
-    nearest, _ = topk(squared_distances(X, X), k + 1)
-    return float(xp.mean(nearest[:, k]))
+    xp = namespace(X, Y)
+    return by_columns(X, Y, lambda x, y: xp.abs(x - y), xp.add)
+
+
+def chi2_distances(X: Array, Y: Array) -> Array:
+    """Return ``sum_i (x_i - y_i)^2 / (x_i + y_i)`` (n, m) for non-negative X (n, p) and Y (m, p).
+
+    A term with ``x_i = y_i = 0`` is zero.
+
+    Notes
+    -----
+    Cost n m p, column by column.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from warpkern.kernels import chi2_distances
+    >>> chi2_distances(np.asarray([[0.0, 3.0]]), np.asarray([[0.0, 1.0]]))
+    array([[1.]])
+    """
+    xp = namespace(X, Y)
+    smallest = xp.finfo(X.dtype).smallest_normal
+
+    def term(x: Array, y: Array) -> Array:
+        return (x - y) ** 2 / xp.maximum(x + y, xp.full_like(x[:1, :1], smallest))
+
+    return by_columns(X, Y, term, xp.add)
+
+
+def by_columns(
+    X: Array,
+    Y: Array,
+    term: Callable[[Array, Array], Array],
+    join: Callable[[Array, Array], Array],
+) -> Array:
+    """Return the terms of all columns (n, m) joined; ``term`` takes (n, 1) and (1, m).
+
+    In blocks of rows that stay in the cache: never (n, m, p) numbers at once.
+    """
+    xp = namespace(X, Y)
+    (n, p), m = X.shape, Y.shape[0]
+    block = max(1, _BLOCK_BYTES // (8 * max(1, m)))
+    parts = [
+        reduce(join, (term(X[rows, j : j + 1], Y[:, j : j + 1].T) for j in range(p)))
+        for rows in row_blocks(n, block)
+    ]
+    return xp.concat(parts, axis=0)

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
-from numbers import Integral, Real
 
 from sklearn.base import BaseEstimator
 
 from ..array import CSR, Array, csr_matmul, namespace
 from ..contracts import Graph
-from ..exceptions import invalid_parameter
+from ..exceptions import require_integer, require_number
 
 __all__ = ["LaplacianPower"]
 
@@ -65,18 +63,17 @@ class LaplacianPower(BaseEstimator):  # type: ignore[misc]
 
     def fit(self, graph: Graph, labeled: Array | None = None) -> FittedLaplacian:  # noqa: ARG002
         """Return M for `graph`; the labels are not used."""
-        number = isinstance(self.alpha, Real) and not isinstance(self.alpha, bool)
-        if self.alpha != "auto" and not (number and 0 <= float(self.alpha) < math.inf):
-            raise invalid_parameter(self, "alpha", "'auto' or a finite number >= 0", self.alpha)
-        if not isinstance(self.power, Integral) or self.power < 1:
-            raise invalid_parameter(self, "power", "an integer >= 1", self.power)
+        if self.alpha == "auto":
+            alpha = _AUTO_ALPHA / graph.n_nodes
+        else:
+            alpha = require_number(self, "alpha", self.alpha, also="'auto' or ")
+        power = require_integer(self, "power", self.power)
         degrees = _degrees(graph)
         if self.normalized:
             diagonal, affinity = _normalize(graph, degrees)
         else:
             diagonal, affinity = degrees, graph.affinity
-        alpha = _AUTO_ALPHA / graph.n_nodes if self.alpha == "auto" else float(self.alpha)
-        return FittedLaplacian(diagonal, affinity, alpha, int(self.power))
+        return FittedLaplacian(diagonal, affinity, alpha, power)
 
 
 @dataclass(frozen=True, eq=False)

@@ -51,6 +51,22 @@ def check_input_is_left_alone(make: Make, backend: Backend) -> None:
     require(close(X, points(20, 5, backend)), "X was changed")
 
 
+def check_sparse_rows(make: Make, backend: Backend) -> None:
+    """SciPy sparse rows give the features of the same rows dense, or raise ValueError."""
+    if not backend.is_host:
+        return
+    from scipy.sparse import csr_array
+
+    X = points(20, 5, backend)
+    X[X < 0.5] = 0.0
+    phi = make().fit(X)
+    try:
+        Phi = phi.transform(csr_array(X))
+    except ValueError:
+        return
+    require(close(Phi, phi.transform(X)), "sparse rows have other features than dense ones")
+
+
 def check_other_width_is_refused(make: Make, backend: Backend) -> None:
     """Rows with another number of columns than in `fit` raise ValueError."""
     phi = make().fit(points(20, 5, backend))
@@ -65,5 +81,6 @@ CHECKS = (
     check_rows_are_independent,
     check_same_on_the_host,
     check_input_is_left_alone,
+    check_sparse_rows,
     check_other_width_is_refused,
 )

@@ -1,0 +1,180 @@
+"""Nystroem's features: a kernel by its values at landmarks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..array import (
+    Array,
+    accumulation_dtype,
+    anchor,
+    cholesky,
+    host,
+    is_array,
+    namespace,
+    place,
+    solve_triangular,
+    to_dense,
+    to_host,
+)
+from ..exceptions import InvalidDataError, invalid_parameter, require_integer
+from ..kernels import RBF, Chi2, Laplace, choose_gamma
+from ._base import BaseFeatureMap, host_sample, take_rows
+from ._landmarks import LANDMARKS
+
+__all__ = ["Nystroem"]
+
+_MOST = 5000  # landmarks for n_features="auto"
+_NAMED = {"rbf": RBF, "laplace": Laplace, "chi2": Chi2}
+
+
+class Nystroem(BaseFeatureMap):
+    r"""Features of any kernel, from its values at m landmarks S.
+
+    .. math:: \phi(x) = R^{-1} k_S(x), \qquad R R^\top = K_{SS}
+
+    so that :math:`\phi(x) \cdot \phi(y) = k_S(x)^\top K_{SS}^{-1} k_S(y)`, which is k(x, y) if
+    x or y is a landmark.
+
+    Parameters
+    ----------
+    n_features : int or "auto"
+        m. "auto" takes landmarks until `accuracy` is reached, 5,000 at most.
+    kernel : {"rbf", "laplace", "chi2"} or callable
+        A name, with the bandwidth `gamma`, or a kernel of `warpkern.kernels`, or any
+        function ``kernel(X, Y)`` -> (n, m).
+    gamma : float, "auto", "scale" or "median"
+        For a kernel given by name; see `warpkern.kernels.choose_gamma`.
+    landmarks : {"rpcholesky", "kmeans++", "uniform"} or array
+        Drawn by randomly pivoted Cholesky factorisation, as k-means++ draws its first centres, or
+        uniformly; or given, as points (m, p) or as indices (m,) into the rows of X.
+    accuracy : float
+        For ``n_features="auto"``, with "rpcholesky": the share of the trace of the kernel matrix
+        that may be left.
+    random_state : None, int or Generator
+
+    Attributes
+    ----------
+    landmarks_ : (m, p)
+    landmark_indices_ : (m,) or None
+        On the host; None if points were given.
+    kernel_ : callable
+    factor_ : (m, m)
+        R.
+    n_features_in_, n_features_out_ : int
+        p and m.
+
+    Notes
+    -----
+    Cost n m p + n m^2 / 2 for n rows (and m^3 / 3 once). The diagonal of K_SS is raised by a
+    rounding of its trace, so that duplicates do no harm. "rpcholesky" takes fewer than `n_features`
+    landmarks where the rest of the kernel matrix is rounding errors.
+
+    References
+    ----------
+    Williams and Seeger (2001); for the landmarks Chen, Epperly, Tropp and Webber (2023).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from warpkern.features import Nystroem
+    >>> from warpkern.kernels import RBF
+    >>> X = np.random.default_rng(0).normal(size=(200, 2))
+    >>> phi = Nystroem(80, kernel=RBF(0.5), random_state=0).fit(X)
+    >>> Phi = phi.transform(X)
+    >>> Phi.shape, bool(abs(Phi @ Phi.T - RBF(0.5)(X)).max() < 0.01)
+    ((200, 80), True)
+    """
+
+    def __init__(
+        self,
+        n_features: int | str = 1000,
+        *,
+        kernel: Any = "rbf",
+        gamma: float | str = "auto",
+        landmarks: Any = "rpcholesky",
+        accuracy: float = 0.01,
+        random_state: Any = None,
+    ) -> None:
+        self.n_features = n_features
+        self.kernel = kernel
+        self.gamma = gamma
+        self.landmarks = landmarks
+        self.accuracy = accuracy
+        self.random_state = random_state
+
+    def _fit(self, X: Any, rng: Any) -> None:
+        self.kernel_ = self._resolved_kernel(X, rng)
+        self.landmark_indices_, points = self._chosen_points(X, rng)
+        self.landmarks_ = to_dense(points)
+        self.factor_ = _landmark_factor(self.kernel_, self.landmarks_)
+        self.n_features_out_ = self.landmarks_.shape[0]
+
+    def _features(self, X: Any, out: Array | None) -> Array:  # noqa: ARG002
+        return solve_triangular(self.factor_, self.kernel_(X, self.landmarks_).T).T
+
+    def _inner_width(self) -> int:
+        return 2 * int(self.n_features_out_)
+
+    def exact_kernel(self) -> Any:
+        """Return the kernel."""
+        return self.kernel_
+
+    def _resolved_kernel(self, X: Any, rng: Any) -> Any:
+        if callable(self.kernel):
+            return self.kernel
+        if self.kernel not in _NAMED:
+            expected = f"one of {', '.join(_NAMED)}, or a kernel"
+            raise invalid_parameter(self, "kernel", expected, self.kernel)
+        named = _NAMED[self.kernel]
+        sample = host_sample(X, rng)
+        return named(
+            choose_gamma(self.gamma, sample, metric=named.metric, random_state=rng, owner=self)
+        )
+
+    def _chosen_points(self, X: Any, rng: Any) -> tuple[Array | None, Any]:
+        """Return the indices of the landmarks, if they are rows of X, and the landmarks."""
+        if not isinstance(self.landmarks, str):
+            return self._given_points(X)
+        if self.landmarks not in LANDMARKS:
+            expected = f"one of {', '.join(LANDMARKS)}, or an array"
+            raise invalid_parameter(self, "landmarks", expected, self.landmarks)
+        automatic = self.n_features == "auto"
+        if automatic and self.landmarks != "rpcholesky":
+            raise invalid_parameter(
+                self, "n_features", "an integer unless landmarks='rpcholesky'", self.n_features
+            )
+        m = min(_MOST, X.shape[0])
+        if not automatic:
+            m = require_integer(self, "n_features", self.n_features, also="'auto' or ")
+        if m > X.shape[0]:
+            expected = f"at most the number of points, which is {X.shape[0]}"
+            raise invalid_parameter(self, "n_features", expected, m)
+        stop = self.accuracy if automatic else 0.0
+        rows = LANDMARKS[self.landmarks](self.kernel_, X, m, stop, rng)
+        return rows, take_rows(X, rows)
+
+    def _given_points(self, X: Any) -> tuple[Array | None, Any]:
+        given = self.landmarks if is_array(self.landmarks) else host.asarray(self.landmarks)
+        if given.ndim == 1 and namespace(given).isdtype(given.dtype, "integral"):
+            rows = to_host(given)
+            if not bool(host.all((rows >= 0) & (rows < X.shape[0]))):
+                raise InvalidDataError(f"landmarks must lie in 0 ... {X.shape[0] - 1}.")
+            return rows, take_rows(X, rows)
+        if given.ndim != 2 or given.shape[1] != X.shape[1]:
+            raise InvalidDataError(
+                f"landmarks must be points (m, {X.shape[1]}) or indices (m,). Got {given.shape}."
+            )
+        like = anchor(X)
+        return None, place(given, like=like, dtype=like.dtype)
+
+
+def _landmark_factor(kernel: Any, S: Array) -> Array:
+    """Return R (m, m) with R R^T = K_SS, its diagonal raised by a rounding of its trace."""
+    xp = namespace(S)
+    K = kernel(S, S)
+    wide = accumulation_dtype(S, xp)
+    K = xp.astype(K, wide, copy=False)
+    shift = float(xp.finfo(S.dtype).eps) * float(xp.sum(xp.linalg.diagonal(K)))
+    raised = K + shift * xp.eye(K.shape[0], dtype=wide, device=K.device)
+    return xp.astype(cholesky(raised), S.dtype, copy=False)

@@ -1,0 +1,126 @@
+"""Kernels made of kernels."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ..array import Array, namespace
+from ..exceptions import require_number
+from ._base import ClosedForm
+
+__all__ = ["Exp", "Product", "Scaled", "Sum", "Weighted"]
+
+
+class Composite(ClosedForm):
+    """A kernel whose parts look at the data themselves."""
+
+    _takes_sparse = True
+
+
+class Sum(Composite):
+    """``first(x, y) + second(x, y)``: what ``first + second`` returns.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from warpkern.kernels import Delta, Linear
+    >>> (Linear() + Delta())(np.asarray([[1.0], [2.0]]))
+    array([[2., 2.],
+           [2., 5.]])
+    """
+
+    def __init__(self, first: Any, second: Any) -> None:
+        self.first = first
+        self.second = second
+
+    def gram(self, X: Any, Y: Any) -> Array:
+        return self.first(X, Y) + self.second(X, Y)
+
+
+class Product(Composite):
+    """``first(x, y) second(x, y)``: what ``first * second`` returns.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from warpkern.kernels import Delta, Linear
+    >>> (Linear() * Delta())(np.asarray([[1.0], [2.0]]))
+    array([[1., 0.],
+           [0., 4.]])
+    """
+
+    def __init__(self, first: Any, second: Any) -> None:
+        self.first = first
+        self.second = second
+
+    def gram(self, X: Any, Y: Any) -> Array:
+        return self.first(X, Y) * self.second(X, Y)
+
+
+class Scaled(Composite):
+    """``factor kernel(x, y)`` with a factor >= 0: what ``factor * kernel`` returns.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from warpkern.kernels import Linear
+    >>> (3 * Linear())(np.asarray([[1.0]]), np.asarray([[2.0]]))
+    array([[6.]])
+    """
+
+    def __init__(self, kernel: Any, factor: float) -> None:
+        self.kernel = kernel
+        self.factor = factor
+
+    def gram(self, X: Any, Y: Any) -> Array:
+        return float(self.factor) * self.kernel(X, Y)
+
+    def _check_parameters(self) -> None:
+        require_number(self, "factor", self.factor)
+
+
+class Weighted(Composite):
+    """``f(x) kernel(x, y) f(y)`` for a function f of one point.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    weight : callable
+        f: rows X (n, p) to numbers (n,), in the library of X.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from warpkern.kernels import Linear, Weighted
+    >>> Weighted(Linear(), lambda X: 1 / X[:, 0])(np.asarray([[1.0], [2.0]]))
+    array([[1., 1.],
+           [1., 1.]])
+    """
+
+    def __init__(self, kernel: Any, weight: Callable[[Any], Array]) -> None:
+        self.kernel = kernel
+        self.weight = weight
+
+    def gram(self, X: Any, Y: Any) -> Array:
+        return self.weight(X)[:, None] * self.kernel(X, Y) * self.weight(Y)[None, :]
+
+
+class Exp(Composite):
+    """``exp(kernel(x, y))``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from warpkern.kernels import Exp, Linear
+    >>> Exp(Linear())(np.asarray([[0.0], [1.0]])).round(3)
+    array([[1.   , 1.   ],
+           [1.   , 2.718]])
+    """
+
+    def __init__(self, kernel: Any) -> None:
+        self.kernel = kernel
+
+    def gram(self, X: Any, Y: Any) -> Array:
+        K = self.kernel(X, Y)
+        return namespace(K).exp(K)

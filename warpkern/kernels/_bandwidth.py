@@ -1,0 +1,149 @@
+"""The bandwidth gamma of a kernel exp(-gamma D(x, y)), from the data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from ..array import Array, host, host_generator, index_dtype, namespace, place, to_host, topk
+from ..exceptions import require_positive
+from ._distances import chi2_distances, manhattan_distances, squared_distances
+
+__all__ = ["METRICS", "Metric", "choose_gamma", "neighbor_scale"]
+
+# gamma * (mean distance to the 10th neighbour), where "auto" puts gamma. For squared distances the
+# best values on MNIST, USPS, text and two moons lie between 0.1 and 2.
+_AUTO_GAMMA = 0.5
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A distance D, the size of one column's part of it, and how many rows are worth comparing.
+
+    Attributes
+    ----------
+    distances : callable
+        D(X, Y) (n, m).
+    spread : callable
+        Typical contribution of one column to D, for "scale".
+    n_queries : int
+        Rows of a sample whose neighbours are looked for.
+    """
+
+    distances: Callable[[Array, Array], Array]
+    spread: Callable[[Array], float]
+    n_queries: int
+
+
+METRICS: dict[str, Metric] = {
+    "squared": Metric(squared_distances, lambda X: float(host.var(X)), 1000),
+    "manhattan": Metric(manhattan_distances, lambda X: float(host.std(X)), 200),
+    "chi2": Metric(chi2_distances, lambda X: _dispersion(X), 200),
+}
+
+
+def _dispersion(X: Array) -> float:
+    """Variance over mean: (x - y)^2 / (x + y) for typical x and y."""
+    mean = float(host.mean(X))
+    return float(host.var(X)) / mean if mean > 0 else 0.0
+
+
+def choose_gamma(
+    rule: float | str,
+    X: Array,
+    *,
+    metric: str = "squared",
+    random_state: Any = None,
+    owner: object = "choose_gamma",
+) -> float:
+    """Return gamma for the kernel ``exp(-gamma D(x, y))`` on the rows of X (n, p), on the host.
+
+    Parameters
+    ----------
+    rule : float, "auto", "scale" or "median"
+        A number is returned as it is. "auto" is half the reciprocal of the mean distance to the
+        10th neighbour; "scale" the reciprocal of p times the spread of the entries (for squared
+        distances their variance, as in scikit-learn); "median" the reciprocal of the
+        median distance.
+    X : (n, p)
+        A sample of some thousand rows at most: all pairs are compared.
+    metric : {"squared", "manhattan", "chi2"}
+        D.
+    owner : object
+        Whose parameter `gamma` is, for the error that refuses it.
+
+    Notes
+    -----
+    Cost n^2 p. Where all points are alike every bandwidth gives the same kernel, and 1 is
+    returned.
+
+    References
+    ----------
+    For the median Garreau, Jitkrittum and Kanagawa (2017).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from warpkern.kernels import choose_gamma
+    >>> X = np.asarray([[0.0], [1.0], [3.0]])
+    >>> round(choose_gamma("median", X), 3)
+    0.25
+    """
+    chosen = METRICS[metric]
+    if rule == "auto":
+        scale = neighbor_scale(X, metric=metric, random_state=random_state) / _AUTO_GAMMA
+    elif rule == "scale":
+        scale = X.shape[1] * chosen.spread(X)
+    elif rule == "median":
+        D = chosen.distances(X, X)
+        pairs = host.nonzero(host.triu(host.ones(D.shape, dtype=host.bool), k=1))
+        scale = float(host.median(D[pairs])) if X.shape[0] > 1 else 0.0
+    else:
+        return require_positive(owner, "gamma", rule, also="'auto', 'scale', 'median' or ")
+    return 1.0 / scale if scale > 0 else 1.0
+
+
+def neighbor_scale(
+    X: Array,
+    n_neighbors: int = 10,
+    *,
+    metric: str = "squared",
+    n_sample: int = 1000,
+    random_state: Any = None,
+) -> float:
+    """Return the mean distance to the `n_neighbors`-th neighbour within a sample of rows.
+
+    Parameters
+    ----------
+    X : (N, p)
+    n_neighbors : int
+        Lowered to the size of the sample less one where there are fewer points.
+    metric : {"squared", "manhattan", "chi2"}
+        The distance; squared Euclidean by default.
+    n_sample : int
+        Rows drawn. They are each other's neighbours, so that the scale stays the same
+        however many more points there are.
+
+    Notes
+    -----
+    Cost n_sample^2 p; for distances that are no matrix product, of 200 rows of the
+    sample to all of it. Zero when most points have that many duplicates.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from warpkern.kernels import neighbor_scale
+    >>> neighbor_scale(np.asarray([[0.0], [1.0], [2.0]]), n_neighbors=1)
+    1.0
+    """
+    xp = namespace(X)
+    chosen = METRICS[metric]
+    if X.shape[0] > n_sample:
+        drawn = host_generator(random_state).permutation(X.shape[0])[:n_sample]
+        X = xp.take(X, place(drawn, like=X, dtype=index_dtype(X, xp)), axis=0)
+    k = min(n_neighbors, X.shape[0] - 1)
+    if k < 1:
+        return 0.0
+    nearest, _ = topk(chosen.distances(X[: chosen.n_queries, :], X), k + 1)
+    return float(host.mean(to_host(nearest[:, k])))

@@ -1,0 +1,139 @@
+"""Kernels of x . y, and of equality."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from ..array import Array, anchor, host, is_array, namespace, place, row_products, to_host
+from ..exceptions import (
+    invalid_parameter,
+    require_integer,
+    require_number,
+    require_positive,
+)
+from ._base import ClosedForm
+from ._distances import by_columns
+
+__all__ = ["Bilinear", "Delta", "Linear", "Polynomial", "Sigmoid", "psd_root"]
+
+
+class Linear(ClosedForm):
+    """k(x, y) = x . y."""
+
+    _takes_sparse = True
+
+    def gram(self, X: Any, Y: Any) -> Array:
+        return row_products(X, Y)
+
+
+class Polynomial(ClosedForm):
+    """``(gamma x . y + coef0)^degree``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from warpkern.kernels import Polynomial
+    >>> Polynomial(degree=2, coef0=1.0)(np.asarray([[1.0]]), np.asarray([[2.0]]))
+    array([[9.]])
+    """
+
+    _takes_sparse = True
+
+    def __init__(self, degree: int = 3, gamma: float = 1.0, coef0: float = 1.0) -> None:
+        self.degree = degree
+        self.gamma = gamma
+        self.coef0 = coef0
+
+    def gram(self, X: Any, Y: Any) -> Array:
+        return (self.gamma * row_products(X, Y) + self.coef0) ** self.degree
+
+    def _check_parameters(self) -> None:
+        require_integer(self, "degree", self.degree)
+        require_positive(self, "gamma", self.gamma)
+        require_number(self, "coef0", self.coef0)
+
+
+class Sigmoid(ClosedForm):
+    """``tanh(gamma x . y + coef0)``, which is not positive semi-definite in general.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from warpkern.kernels import Sigmoid
+    >>> Sigmoid(gamma=0.5)(np.asarray([[1.0]]), np.asarray([[2.0]])).round(3)
+    array([[0.762]])
+    """
+
+    _takes_sparse = True
+
+    def __init__(self, gamma: float = 1.0, coef0: float = 0.0) -> None:
+        self.gamma = gamma
+        self.coef0 = coef0
+
+    def gram(self, X: Any, Y: Any) -> Array:
+        products = row_products(X, Y)
+        return namespace(products).tanh(self.gamma * products + self.coef0)
+
+    def _check_parameters(self) -> None:
+        for name in ("gamma", "coef0"):
+            require_number(self, name, getattr(self, name), least=-math.inf)
+
+
+class Delta(ClosedForm):
+    """Kronecker's delta: 1 if x = y, else 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from warpkern.kernels import Delta
+    >>> Delta()(np.asarray([[1.0, 2.0], [1.0, 3.0]]), np.asarray([[1.0, 3.0]]))
+    array([[0.],
+           [1.]])
+    """
+
+    def gram(self, X: Array, Y: Array) -> Array:
+        xp = namespace(X, Y)
+        return xp.astype(by_columns(X, Y, xp.equal, xp.logical_and), X.dtype)
+
+
+class Bilinear(ClosedForm):
+    """``x^T A y`` for a positive semi-definite matrix A (p, p).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from warpkern.kernels import Bilinear
+    >>> Bilinear(np.asarray([[2.0, 0.0], [0.0, 1.0]]))(np.asarray([[1.0, 1.0]]))
+    array([[3.]])
+    """
+
+    _takes_sparse = True
+
+    def __init__(self, A: Array) -> None:
+        self.A = A
+
+    def gram(self, X: Any, Y: Any) -> Array:
+        B = psd_root(self.A, X.shape[1], self)
+        like = anchor(X)
+        root = place(B.T, like=like, dtype=like.dtype)
+        return row_products(X, root) @ row_products(Y, root).T
+
+
+def psd_root(A: Array, p: int, owner: object) -> Array:
+    """Return B (p, r) with B B^T = A on the host, r the rank; refuse A that is not psd.
+
+    Notes
+    -----
+    Cost O(p^3).
+    """
+    A = host.asarray(to_host(A) if is_array(A) else A, dtype=host.float64)
+    expected = f"a symmetric positive semi-definite matrix ({p}, {p})"
+    if A.shape != (p, p) or not bool(host.all(host.isfinite(A))):
+        raise invalid_parameter(owner, "A", expected, A)
+    values, vectors = host.linalg.eigh((A + A.T) / 2)
+    tolerance = 1e-10 * max(float(host.max(host.abs(values))), 1e-300)
+    if float(host.max(host.abs(A - A.T))) > tolerance or float(values[0]) < -tolerance:
+        raise invalid_parameter(owner, "A", expected, A)
+    kept = values > tolerance
+    return vectors[:, kept] * host.sqrt(values[kept])
