@@ -112,14 +112,16 @@ def test_auto_gamma_of_identical_points_is_finite():
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"gamma": 0}, "'gamma' parameter of RBF must be 'auto' or a finite number > 0. Got 0"),
+        ({"gamma": 0}, "'gamma' parameter of RBF must be 'auto', 'scale', 'median' or a finite number > 0. Got 0"),
         ({"gamma": "big"}, "'gamma'"),
         ({"gamma": np.inf}, "'gamma'"),
         ({"n_features": 7}, "even integer >= 2"),
         ({"n_features": 0, "form": "phase"}, "'n_features' .* an integer >= 1"),
         ({"n_features": 2.0}, "'n_features'"),
         ({"form": "other"}, "'form' .* 'paired' or 'phase'. Got 'other'"),
-        ({"sampling": "sobol"}, "'sampling' .* 'orthogonal' or 'iid'"),
+        ({"sampling": "sobol"}, "'sampling' .* 'structured' or 'iid' or 'qmc'. Got 'sobol'"),
+        ({"n_features": "many"}, "'auto' or an even integer >= 2"),
+        ({"n_features": "auto", "accuracy": 2.0}, "'eps' .* between 0 and 1. Got 2.0"),
         ({"random_state": "x"}, "'random_state'"),
     ],
 )

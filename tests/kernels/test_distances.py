@@ -47,5 +47,5 @@ def test_closed_forms(rng):
 
 @pytest.mark.parametrize("gamma", [0, -1.0, float("nan")])
 def test_bad_gamma_is_named(gamma):
-    with pytest.raises(ValueError, match="'gamma' parameter of RBF must be a number > 0"):
-        RBF(gamma)
+    with pytest.raises(ValueError, match="'gamma' parameter of RBF must be a finite number > 0"):
+        RBF(gamma)(np.eye(2))

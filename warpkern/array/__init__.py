@@ -21,7 +21,7 @@ from ._backend import (
     namespace,
     place,
 )
-from ._blocks import assemble_rows, row_blocks
+from ._blocks import assemble_rows, cached_rows, row_blocks
 from ._host import host, host_generator, seed_components
 from ._operations import (
     CSR,
@@ -54,6 +54,7 @@ __all__ = [
     "assemble_rows",
     "Backend",
     "backend_of",
+    "cached_rows",
     "cholesky",
     "cosines",
     "CSR",

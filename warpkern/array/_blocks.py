@@ -6,10 +6,12 @@ from collections.abc import Callable, Iterator
 
 import array_api_compat
 
-from ._backend import namespace
+from ._backend import is_host, namespace
 from ._typing import Array
 
-__all__ = ["assemble_rows", "row_blocks"]
+__all__ = ["assemble_rows", "cached_rows", "row_blocks"]
+
+_CACHE_BYTES = 2**20
 
 
 def row_blocks(n: int, size: int) -> Iterator[slice]:
@@ -25,10 +27,28 @@ def row_blocks(n: int, size: int) -> Iterator[slice]:
         yield slice(start, min(start + size, n))
 
 
+def cached_rows(like: Array, width: int) -> int | None:
+    """Return how many rows of `width` numbers a processor's cache holds; None on a device.
+
+    Elementwise work on the host is limited by memory: several passes over rows that stay in the
+    cache cost hardly more than one.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from warpkern.array import cached_rows
+    >>> cached_rows(np.ones(1), 1024)
+    128
+    """
+    if not is_host(like):
+        return None
+    return max(1, _CACHE_BYTES // (int(like.itemsize) * max(1, width)))
+
+
 def assemble_rows(
     compute: Callable[[slice, Array | None], Array],
     shape: tuple[int, int],
-    block: int,
+    block: int | None,
     like: Array,
 ) -> Array:
     """Return the matrix of `shape` whose rows ``compute(rows, out)`` gives, a block at a time.
@@ -39,8 +59,8 @@ def assemble_rows(
         Returns the given rows. Where arrays can be written to, `out` is where these rows belong in
         the result, and what is computed straight into it need not be copied; else it is None.
     shape : (int, int)
-    block : int
-        Rows at a time.
+    block : int or None
+        Rows at a time; None for all at once.
     like : Array
         The result has its library, device and type.
 
@@ -61,6 +81,7 @@ def assemble_rows(
     """
     xp = namespace(like)
     n, _ = shape
+    block = n if block is None else block
     writeable = array_api_compat.is_writeable_array(xp.empty(0, device=like.device))
     if n <= block or not writeable:
         parts = [compute(rows, None) for rows in row_blocks(n, block)]

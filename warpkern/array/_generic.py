@@ -76,10 +76,10 @@ def csr_matmul(
     return xp.take(result, xp.argsort(order), axis=0)
 
 
-def cosines(angles: Array, scale: float, paired: bool, out: Array | None) -> Array:  # noqa: ARG001
+def cosines(angles: Array, phases: Array | None, scale: float, out: Array | None) -> Array:  # noqa: ARG001
     xp = namespace(angles)
-    if not paired:
-        return scale * xp.cos(angles)
+    if phases is not None:
+        return scale * xp.cos(angles + phases)
     return scale * xp.concat([xp.cos(angles), xp.sin(angles)], axis=1)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..exceptions import BackendError, NotPositiveDefiniteError
 from . import _generic
-from ._blocks import row_blocks
+from ._blocks import cached_rows, row_blocks
 from ._typing import Array, Namespace
 
 
@@ -63,15 +63,17 @@ def csr_matmul(
     return csr_array((data, indices, indptr), shape=shape) @ v
 
 
-def cosines(angles: Array, scale: float, paired: bool, out: Array | None) -> Array:
+def cosines(angles: Array, phases: Array | None, scale: float, out: Array | None) -> Array:
     n, m = angles.shape
     if out is None:
-        out = np.empty((n, 2 * m if paired else m), dtype=angles.dtype)
-    # So many rows at a time that they stay in the cache (half a megabyte) for all three passes.
-    for rows in row_blocks(n, max(1, 2**19 // max(1, out.itemsize * out.shape[1]))):
-        np.cos(angles[rows], out=out[rows, :m])
-        if paired:
+        out = np.empty((n, 2 * m if phases is None else m), dtype=angles.dtype)
+    for rows in row_blocks(n, cached_rows(out, out.shape[1]) or n):
+        if phases is None:
+            np.cos(angles[rows], out=out[rows, :m])
             np.sin(angles[rows], out=out[rows, m:])
+        else:
+            np.add(angles[rows], phases, out=out[rows])
+            np.cos(out[rows], out=out[rows])
         np.multiply(out[rows], scale, out=out[rows])
     return out
 

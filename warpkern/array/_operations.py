@@ -110,8 +110,10 @@ def csr_matmul(a: CSR, v: Array) -> Array:
     return adapter_of(v).csr_matmul(a.indptr, a.indices, a.data, a.shape, v)
 
 
-def cosines(angles: Array, *, scale: float, paired: bool, out: Array | None = None) -> Array:
-    """Return scale cos(A) (n, m), or scale [cos(A), sin(A)] (n, 2 m) if `paired`, for A (n, m).
+def cosines(
+    angles: Array, phases: Array | None = None, *, scale: float = 1.0, out: Array | None = None
+) -> Array:
+    """Return scale [cos(A), sin(A)] (n, 2 m), or with phases b (m,) scale cos(A + b) (n, m).
 
     With `out`, of the shape of the result, a library that can writes there and returns it.
 
@@ -119,10 +121,10 @@ def cosines(angles: Array, *, scale: float, paired: bool, out: Array | None = No
     --------
     >>> import numpy as np
     >>> from warpkern.array import cosines
-    >>> cosines(np.zeros((1, 1)), scale=2.0, paired=True)
+    >>> cosines(np.zeros((1, 1)), scale=2.0)
     array([[2., 0.]])
     """
-    return adapter_of(angles).cosines(angles, scale, paired, out)
+    return adapter_of(angles).cosines(angles, phases, scale, out)
 
 
 def topk(a: Array, k: int) -> tuple[Array, Array]:

@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ._backend import namespace
+import numpy as np
+
+from ._backend import is_host, namespace
 from ._precision import default_float
 from ._typing import Array
 
@@ -90,8 +92,10 @@ def map_entries(X: Any, function: Callable[[Array], Array]) -> Any:
     return mapped
 
 
-def row_products(X: Any, Y: Any) -> Array:
+def row_products(X: Any, Y: Any, out: Array | None = None) -> Array:
     """Return X Y^T (n, m), dense, for X (n, p) and Y (m, p), either of them sparse or not.
+
+    With `out` (n, m), NumPy writes there and returns it.
 
     Notes
     -----
@@ -105,6 +109,8 @@ def row_products(X: Any, Y: Any) -> Array:
     >>> row_products(csr_array(np.asarray([[0.0, 2.0]])), np.asarray([[1.0, 3.0]]))
     array([[6.]])
     """
+    if out is not None and is_host(X) and is_host(Y):
+        return np.matmul(X, Y.T, out=out)
     return to_dense(X @ Y.T)
 
 

@@ -187,7 +187,7 @@ class FourierProduct(AngleMap):
         for factor in (self.first_, self.second_):
             factor._fit_angles(X, n_angles, host_generator(factor.random_state))
 
-    def _angles(self, X: Any) -> Array:
+    def _angles(self, X: Any, out: Array | None = None) -> Array:  # noqa: ARG002
         return self.first_._angles(X) + self.second_._angles(X)
 
     def exact_kernel(self) -> Kernel:

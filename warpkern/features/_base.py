@@ -56,7 +56,7 @@ class BaseFeatureMap(BaseEstimator):  # type: ignore[misc]
         """Learn from the rows X (n, p) what the map needs, and make the random draws."""
         fitted = copy.copy(self)
         X = self._checked_rows(X)
-        for rows in row_blocks(X.shape[0], _block_rows(X.shape[1])):
+        for rows in row_blocks(X.shape[0], _block_rows(anchor(X), X.shape[1])):
             self._check_values(X[rows, :])
         like = anchor(X)
         xp = namespace(like)
@@ -91,7 +91,7 @@ class BaseFeatureMap(BaseEstimator):  # type: ignore[misc]
 
         shape = (X.shape[0], self.n_features_out_)
         width = max(self.n_features_in_, self.n_features_out_, self._inner_width())
-        return assemble_rows(features, shape, _block_rows(width), self.like_)
+        return assemble_rows(features, shape, _block_rows(self.like_, width), self.like_)
 
     def exact_kernel(self) -> Kernel:
         """Return the kernel that the fitted map approximates, in closed form."""
@@ -151,9 +151,10 @@ class BaseFeatureMap(BaseEstimator):  # type: ignore[misc]
             require_non_negative(X, type(self).__name__)
 
 
-def _block_rows(width: int) -> int:
+def _block_rows(like: Array, width: int) -> int:
     """Return how many rows of `width` numbers make a block."""
-    return max(1, _BLOCK_BYTES // (8 * width))
+    itemsize = int(namespace(like).finfo(like.dtype).bits) // 8
+    return max(1, _BLOCK_BYTES // (itemsize * width))
 
 
 def _cast(X: Any, dtype: Any) -> Any:

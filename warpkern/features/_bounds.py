@@ -149,7 +149,7 @@ def gram_error_bound(
     --------
     >>> from warpkern.features import gram_error_bound
     >>> round(gram_error_bound(4000, 500), 1)
-    53.7
+    54.3
     """
     terms = _checked_terms(form)
     n = require_integer("the bound", "n_points", n_points)

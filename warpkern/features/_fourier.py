@@ -62,15 +62,12 @@ class AngleMap(BaseFeatureMap):
         """Draw `n_angles` random angles for checked rows X."""
 
     @abstractmethod
-    def _angles(self, X: Any) -> Array:
-        """Return a(x) (n, m) for checked rows X (n, p)."""
+    def _angles(self, X: Any, out: Array | None = None) -> Array:
+        """Return a(x) (n, m) for checked rows X (n, p), if it can in `out`."""
 
     def _features(self, X: Any, out: Array | None) -> Array:
-        angles = self._angles(X)
-        if self.phases_ is not None:
-            angles += self.phases_
-        scale = math.sqrt(2.0 / self.n_features_out_)
-        return cosines(angles, scale=scale, paired=self.phases_ is None, out=out)
+        angles = self._angles(X, out if self.form == "phase" else None)
+        return cosines(angles, self.phases_, scale=math.sqrt(2.0 / self.n_features_out_), out=out)
 
     def _resolved_size(self) -> int:
         """Return d, as given or from the accuracy that is wanted."""
@@ -118,11 +115,11 @@ class FourierMap(AngleMap):
         self.projection_ = placed(projection, self._frequency_scale(), like)
         self.center_ = place(z.mean(axis=0), like=like, dtype=like.dtype)
 
-    def _angles(self, X: Any) -> Array:
+    def _angles(self, X: Any, out: Array | None = None) -> Array:
         z = self._coordinates(X)
         if is_sparse(z):  # stays sparse: its own mean is small, and taken off afterwards
             return self.projection_.apply(z) - self.projection_.apply(self.center_[None, :])
-        return self.projection_.apply(z - self.center_)
+        return self.projection_.apply(z - self.center_, out)
 
     @property
     def frequencies_(self) -> Array:
@@ -217,7 +214,7 @@ class RBF(GaussianMap):
         Walsh-Hadamard transforms, at a cost of d log p for a row in place of d p; independent;
         or a scrambled Sobol sequence along the principal axes of the data, which has the smallest
         error in few dimensions. "auto" is orthogonal, structured where that is
-        quicker (dense X from some 500 columns on).
+        quicker (dense X of 1,024 columns or more).
     accuracy : float
         For ``n_features="auto"``: the error of the kernel that is exceeded at one pair of points
         in twenty at most; see `features_for_accuracy`.

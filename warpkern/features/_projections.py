@@ -6,7 +6,16 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from ..array import Array, host, namespace, place, row_products, to_dense
+from ..array import (
+    Array,
+    assemble_rows,
+    cached_rows,
+    host,
+    namespace,
+    place,
+    row_products,
+    to_dense,
+)
 
 __all__ = [
     "DenseProjection",
@@ -18,7 +27,7 @@ __all__ = [
     "structured_wins",
 ]
 
-_LEAST_STRUCTURED = 512
+_LEAST_STRUCTURED = 1024
 _RADIX = 64  # of the fast transform: small enough to save work, large enough for a matrix product
 
 
@@ -33,9 +42,9 @@ class DenseProjection:
 
     frequencies: Array
 
-    def apply(self, X: Any) -> Array:
-        """Return (n, m) for rows X (n, p), dense or sparse, at cost n p m."""
-        return row_products(X, self.frequencies)
+    def apply(self, X: Any, out: Array | None = None) -> Array:
+        """Return (n, m) for rows X (n, p), dense or sparse, at cost n p m; if it can in `out`."""
+        return row_products(X, self.frequencies, out)
 
     def matrix(self, p: int) -> Array:  # noqa: ARG002 - one interface
         """Return Omega (m, p)."""
@@ -66,17 +75,22 @@ class StructuredProjection:
     signs: Array
     scales: Array
 
-    def apply(self, X: Any) -> Array:
+    def apply(self, X: Any, out: Array | None = None) -> Array:  # noqa: ARG002 - one interface
         """Return (n, m) for rows X (n, p) at cost n m log(p)."""
-        padded = _pad_columns(to_dense(X), self.signs.shape[2])
-        xp = namespace(padded)
+        X = to_dense(X)
+        shape = (X.shape[0], self.scales.shape[0])
+        block = cached_rows(X, self.signs.shape[2])
+        return assemble_rows(lambda rows, _: self._block(X[rows, :]), shape, block, X)
+
+    def _block(self, X: Array) -> Array:
+        padded = _pad_columns(X, self.signs.shape[2])
         parts = []
         for b in range(self.signs.shape[0]):
-            block = padded
+            values = padded
             for step in range(3):
-                block = hadamard_transform(block * self.signs[b, step, :])
-            parts.append(block)
-        angles = parts[0] if len(parts) == 1 else xp.concat(parts, axis=1)
+                values = hadamard_transform(values * self.signs[b, step, :])
+            parts.append(values)
+        angles = parts[0] if len(parts) == 1 else namespace(X).concat(parts, axis=1)
         return angles[:, : self.scales.shape[0]] * self.scales
 
     def matrix(self, p: int) -> Array:
@@ -156,11 +170,11 @@ def _padded_size(p: int) -> int:
 def structured_wins(m: int, p: int) -> bool:
     """Whether m structured frequencies for dense rows of p are quicker than a matrix product.
 
-    Both are counted in multiplications; one of the fast transform takes some 2.5 times as
-    long, as measured with NumPy for p between 256 and 4,096.
+    Both are counted in multiplications; one of the fast transform takes 2 to 3.5 times as
+    long, as measured with NumPy for p between 512 and 4,096.
     """
     size = _padded_size(p)
-    structured = 2.5 * 3 * -(-m // size) * size * sum(_radices(size))
+    structured = 3.5 * 3 * -(-m // size) * size * sum(_radices(size))
     return structured < m * p and p >= _LEAST_STRUCTURED
 
 
