@@ -59,6 +59,8 @@ def anchor(X: Any) -> Array:
 def as_floats(X: Any) -> Any:
     """Return X in a type to compute with: integers widened, half precision as float32.
 
+    Sparse rows come back in SciPy's compressed format, whatever theirs.
+
     Examples
     --------
     >>> import numpy as np
@@ -69,7 +71,11 @@ def as_floats(X: Any) -> Any:
     entries = anchor(X)
     xp = namespace(entries)
     dtype = default_float(entries, xp)
-    return X.astype(dtype, copy=False) if is_sparse(X) else xp.astype(X, dtype, copy=False)
+    if is_sparse(X):
+        from scipy.sparse import csr_array
+
+        return csr_array(X, dtype=dtype)
+    return xp.astype(X, dtype, copy=False)
 
 
 def map_entries(X: Any, function: Callable[[Array], Array]) -> Any:

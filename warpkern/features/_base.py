@@ -128,7 +128,6 @@ class BaseFeatureMap(BaseEstimator):  # type: ignore[misc]
         if is_sparse(X):
             if not self._takes_sparse:
                 raise InvalidDataError(f"{name} takes no sparse X. Pass X.toarray().")
-            X = X.tocsr()
         elif not is_array(X):
             raise BackendError(
                 f"X must be an array of an Array API library, or SciPy sparse. Got {type(X)}."
