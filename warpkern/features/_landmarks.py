@@ -68,7 +68,7 @@ def pivoted_landmarks(kernel: KernelFunction, X: Any, m: int, stop: float, rng: 
     enough = stop * float(host.sum(residual))
     F = None
     pivots = host.empty(0, dtype=host.int64)
-    block = max(1, min(512, m // 8))
+    block = _block_size(m)
     while pivots.shape[0] < m and float(host.sum(residual)) > enough:
         drawn = rng.choice(
             n_candidates, size=min(block, m - pivots.shape[0]), p=residual / host.sum(residual)
@@ -87,6 +87,11 @@ def pivoted_landmarks(kernel: KernelFunction, X: Any, m: int, stop: float, rng: 
         residual[chosen] = 0.0
         pivots = host.concat([pivots, chosen])
     return among[pivots]
+
+
+def _block_size(m: int) -> int:
+    """Return how many of m pivots to draw at once: so many that few of them are drawn in vain."""
+    return max(1, min(512, m // 8))
 
 
 def _schur_complement(

@@ -1,0 +1,150 @@
+import numpy as np
+import pytest
+
+from warpkern.array import backend_of, to_host
+from warpkern.exceptions import InvalidDataError, InvalidParameterError
+from warpkern.features import Nystroem, kernel_error
+from warpkern.features import _landmarks as landmarks
+from warpkern.kernels import RBF, Linear, choose_gamma
+
+CHOICES = ("rpcholesky", "kmeans++", "uniform")
+
+
+def clusters(rng):
+    """One large cluster and ten small ones, which few uniform draws would hit."""
+    centers = 10 * rng.normal(size=(10, 2))
+    small = np.repeat(centers, 4, axis=0) + 0.1 * rng.normal(size=(40, 2))
+    return np.concatenate([0.3 * rng.normal(size=(400, 2)), small])
+
+
+@pytest.mark.parametrize("choice", CHOICES)
+def test_kernel_is_exact_where_a_point_is_a_landmark(choice, rng):
+    X = rng.normal(size=(60, 3))
+    phi = Nystroem(10, kernel=RBF(0.3), landmarks=choice, random_state=0).fit(X)
+    S = phi.landmark_indices_
+    assert len(set(S.tolist())) == 10
+    np.testing.assert_array_equal(phi.landmarks_, X[S])
+    Phi = phi.transform(X)
+    np.testing.assert_allclose(Phi @ Phi[S].T, RBF(0.3)(X, X[S]), atol=1e-8)
+
+
+def test_features_are_those_of_the_formula(rng):
+    X = rng.normal(size=(40, 3))
+    phi = Nystroem(kernel=RBF(0.3), landmarks=[3, 1, 4]).fit(X)
+    Phi = phi.transform(X)
+    k_S, K_SS = RBF(0.3)(X, X[[3, 1, 4]]), RBF(0.3)(X[[3, 1, 4]])
+    np.testing.assert_allclose(Phi @ Phi.T, k_S @ np.linalg.solve(K_SS, k_S.T), atol=1e-10)
+
+
+def test_landmarks_may_be_points(backend, rng):
+    points, S = rng.normal(size=(40, 3)), rng.normal(size=(5, 3))
+    X = backend.asarray(points)
+    phi = Nystroem(kernel=RBF(0.3), landmarks=S).fit(X)
+    assert phi.landmark_indices_ is None
+    assert backend_of(phi.landmarks_) == backend
+    assert to_host(phi.transform(X)).shape == (40, 5)
+
+
+def trace_error(phi, X):
+    return 1.0 - (phi.fit(X).transform(X) ** 2).sum() / X.shape[0]
+
+
+def test_pivoted_landmarks_leave_less_than_uniform_ones(rng):
+    X = clusters(rng)
+    errors = {
+        choice: np.mean(
+            [
+                trace_error(Nystroem(20, kernel=RBF(1.0), landmarks=choice, random_state=seed), X)
+                for seed in range(5)
+            ]
+        )
+        for choice in CHOICES
+    }
+    assert errors["rpcholesky"] < 0.2 * errors["uniform"]
+
+
+@pytest.mark.parametrize("accuracy", [0.2, 0.02])
+def test_automatic_number_of_landmarks_reaches_the_accuracy(accuracy, rng):
+    X = clusters(rng)
+    phi = Nystroem("auto", kernel=RBF(1.0), accuracy=accuracy, random_state=0)
+    assert trace_error(phi, X) <= accuracy + 1e-9
+    assert phi.n_features_out_ < X.shape[0] / 2
+
+
+def pivot_probabilities(K, m):
+    """Probability of every ordered choice of m pivots, drawn one by one."""
+    if m == 0:
+        return {(): 1.0}
+    found = {}
+    for first, share in enumerate(np.diag(K) / np.trace(K)):
+        if share > 1e-12:
+            rest = K - np.outer(K[first], K[first]) / K[first, first]
+            for others, probability in pivot_probabilities(rest, m - 1).items():
+                found[(first, *others)] = share * probability
+    return found
+
+
+def test_blocks_of_pivots_have_the_law_of_pivots_drawn_one_by_one(monkeypatch):
+    monkeypatch.setattr(landmarks, "_block_size", lambda m: 5)
+    X = np.asarray([[0.0], [0.2], [0.9], [2.0]])
+    kernel = RBF(1.0)
+    expected = pivot_probabilities(kernel(X), 3)
+    n_draws = 6000
+    counts = dict.fromkeys(expected, 0)
+    rng = np.random.default_rng(0)
+    for _ in range(n_draws):
+        counts[tuple(landmarks.pivoted_landmarks(kernel, X, 3, 0.0, rng).tolist())] += 1
+    for pivots, probability in expected.items():
+        deviation = abs(counts[pivots] - n_draws * probability)
+        assert deviation <= 5 * np.sqrt(n_draws * probability) + 1, pivots
+
+
+def test_pivots_are_chosen_among_a_sample_of_many_points(monkeypatch, rng):
+    monkeypatch.setattr(landmarks, "_LEAST_CANDIDATES", 50)
+    X = rng.normal(size=(500, 2))
+    phi = Nystroem(10, kernel=RBF(1.0), random_state=0).fit(X)
+    assert phi.landmarks_.shape == (10, 2)
+    np.testing.assert_array_equal(phi.landmarks_, X[phi.landmark_indices_])
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("choice", CHOICES)
+def test_duplicates_do_no_harm(choice, dtype, rng):
+    X = np.repeat(rng.normal(size=(20, 2)), 5, axis=0).astype(dtype)
+    phi = Nystroem(40, kernel=RBF(0.5), landmarks=choice, random_state=0).fit(X)
+    Phi = phi.transform(X)
+    assert np.isfinite(Phi).all()
+    assert Phi.dtype == dtype
+    if choice != "uniform":  # 40 of 100 drawn uniformly need not hit all 20
+        assert kernel_error(phi, None, X).max < (1e-3 if dtype == np.float32 else 1e-6)
+
+
+def test_fewer_landmarks_where_the_rank_is_smaller(rng):
+    X = rng.normal(size=(50, 3))
+    phi = Nystroem(20, kernel=Linear(), random_state=0).fit(X)
+    assert phi.n_features_out_ == 3
+    assert kernel_error(phi, None, X).max < 1e-8
+
+
+def test_bandwidth_of_a_named_kernel_follows_the_rule(rng):
+    X = rng.normal(size=(50, 3))
+    phi = Nystroem(5, kernel="laplace", gamma="median", random_state=0).fit(X)
+    assert phi.kernel_.gamma == choose_gamma("median", X, metric="manhattan")
+
+
+@pytest.mark.parametrize(
+    ("parameters", "error", "message"),
+    [
+        ({"n_features": 31}, InvalidParameterError, "at most the number of points, which is 30"),
+        ({"n_features": 0}, InvalidParameterError, "'auto' or an integer >= 1"),
+        ({"n_features": "auto", "landmarks": "uniform"}, InvalidParameterError, "'n_features'"),
+        ({"kernel": "cosine"}, InvalidParameterError, "one of rbf, laplace, chi2, or a kernel"),
+        ({"landmarks": "best"}, InvalidParameterError, r"one of rpcholesky, kmeans\+\+, uniform"),
+        ({"landmarks": [30]}, InvalidDataError, "must lie in 0 ... 29"),
+        ({"landmarks": np.ones((2, 3))}, InvalidDataError, r"points \(m, 2\) or indices"),
+        ({"gamma": -1}, InvalidParameterError, "'gamma' parameter of Nystroem"),
+    ],
+)
+def test_bad_parameters_are_named(parameters, error, message):
+    with pytest.raises(error, match=message):
+        Nystroem(**{"n_features": 5, **parameters}).fit(np.random.default_rng(0).normal(size=(30, 2)))

@@ -1,0 +1,129 @@
+import numpy as np
+import pytest
+from scipy import stats
+from scipy.linalg import hadamard
+from scipy.sparse import csr_array
+
+from warpkern.array import backend_of, to_host
+from warpkern.features import RBF, hadamard_transform
+from warpkern.features._projections import DenseProjection, StructuredProjection, structured_wins
+from warpkern.features._sampling import (
+    cauchy_quantiles,
+    normal_quantiles,
+    orthogonal_normals,
+    principal_axes,
+    sech_quantiles,
+    sobol_uniforms,
+)
+from warpkern.kernels import RBF as ExactRBF
+
+
+@pytest.mark.parametrize("size", [2, 4, 64, 128, 1024])
+def test_hadamard_transform_is_the_product_with_the_matrix(backend, size, rng):
+    X = rng.normal(size=(3, size))
+    result = hadamard_transform(backend.asarray(X))
+    assert backend_of(result) == backend
+    np.testing.assert_allclose(to_host(result), X @ hadamard(size), atol=1e-10)
+
+
+def test_hadamard_transform_of_a_large_power_is_its_own_inverse(rng):
+    X = rng.normal(size=(2, 2**14))  # three radices
+    np.testing.assert_allclose(hadamard_transform(hadamard_transform(X)) / 2**14, X, atol=1e-10)
+
+
+@pytest.mark.parametrize("p", [16, 13])
+def test_structured_frequencies_are_orthogonal_before_the_padding_is_cut(p, rng):
+    gamma = 0.4
+    X = rng.normal(size=(10, p))
+    phi = RBF(2 * 4000, gamma=gamma, sampling="structured", random_state=0).fit(X)
+    omega = phi.projection_.matrix(16)
+    np.testing.assert_allclose(phi.frequencies_, omega[:, :p], atol=1e-10)
+    for start in range(0, 4000, 16):
+        gram = omega[start : start + 16] @ omega[start : start + 16].T
+        np.testing.assert_allclose(gram, np.diag(np.diag(gram)), atol=1e-8)
+    squares = (omega**2).sum(axis=1) / (2 * gamma)
+    assert stats.kstest(squares, stats.chi2(16).cdf).pvalue > 1e-3
+
+
+def test_structured_estimate_of_the_kernel_has_a_bias_of_order_one_over_p(rng):
+    """Signs are not normal numbers: the bias shows with a single column, and is gone with many."""
+
+    def bias(p):
+        X = np.zeros((2, p))
+        X[1, 0] = 2.0  # the worst case: all of the difference in one column
+        draws = []
+        for seed in range(300):
+            phi = RBF(2 * p, gamma=0.5, sampling="structured", random_state=seed).fit(X)
+            Phi = phi.transform(X)
+            draws.append(Phi[0] @ Phi[1])
+        return np.mean(draws) - ExactRBF(0.5)(X)[0, 1], np.std(draws) / np.sqrt(300)
+
+    for p in (16, 256):
+        deviation, standard_error = bias(p)
+        assert abs(deviation) <= 1.0 / p + 5 * standard_error
+
+
+def test_automatic_sampling_is_structured_where_that_is_quicker(rng):
+    assert structured_wins(2000, 1024)
+    assert structured_wins(4000, 5000)
+    assert not structured_wins(2000, 1023)
+    assert not structured_wins(20, 1024)  # most of a block would be thrown away
+    X = rng.normal(size=(20, 1024))
+    assert isinstance(RBF(2000, random_state=0).fit(X).projection_, StructuredProjection)
+    assert isinstance(RBF(2000, random_state=0).fit(csr_array(X)).projection_, DenseProjection)
+    assert isinstance(RBF(2000, random_state=0).fit(X[:, :500]).projection_, DenseProjection)
+
+
+@pytest.mark.parametrize(
+    ("quantiles", "law"),
+    [(normal_quantiles, stats.norm), (cauchy_quantiles, stats.cauchy)],
+)
+def test_quantiles_are_those_of_their_law(quantiles, law):
+    u = np.linspace(0.01, 0.99, 99)
+    np.testing.assert_allclose(quantiles(u), law.ppf(u), rtol=1e-9, atol=1e-12)
+
+
+def test_sech_quantiles_are_those_of_the_density_sech():
+    u = np.linspace(0.01, 0.99, 99)
+    # scipy's hyperbolic secant has the density sech(w) / pi.
+    np.testing.assert_allclose(np.pi * sech_quantiles(u), stats.hypsecant.ppf(u), atol=1e-9)
+
+
+@pytest.mark.parametrize("n", [1, 3, 64, 100])
+def test_a_sobol_sequence_has_one_point_in_each_of_its_strata(n):
+    u = sobol_uniforms(n, 3, np.random.default_rng(0))
+    assert u.shape == (n, 3)
+    strata = 2 ** int(np.ceil(np.log2(n)))
+    for column in np.floor(u * strata).T:
+        assert len(set(column)) == n
+
+
+def test_a_block_that_is_not_filled_is_orthogonal_too():
+    omega = orthogonal_normals(10, 4000, np.random.default_rng(0))
+    gram = omega @ omega.T
+    np.testing.assert_allclose(gram, np.diag(np.diag(gram)), atol=1e-9)
+
+
+def test_principal_axes_are_orthogonal_and_widest_first(rng):
+    sample = rng.normal(size=(500, 3)) * [1.0, 5.0, 2.0]
+    axes = principal_axes(sample)
+    np.testing.assert_allclose(axes.T @ axes, np.eye(3), atol=1e-12)
+    variances = np.var(sample @ axes, axis=0)
+    assert (np.diff(variances) < 0).all()
+    np.testing.assert_allclose(np.abs(axes[:, 0]), [0, 1, 0], atol=0.1)
+    np.testing.assert_allclose(principal_axes(sample.astype(np.float32)), axes, atol=1e-4)
+
+
+def test_quasi_monte_carlo_has_the_smallest_error_in_few_dimensions(rng):
+    X = rng.normal(size=(60, 4))
+    exact = ExactRBF(0.2)(X)
+
+    def error(sampling):
+        grams = []
+        for seed in range(10):
+            phi = RBF(512, gamma=0.2, sampling=sampling, random_state=seed).fit(X)
+            Phi = phi.transform(X)
+            grams.append(Phi @ Phi.T)
+        return np.mean((np.asarray(grams) - exact) ** 2)
+
+    assert error("qmc") < 0.5 * error("orthogonal") < 0.5 * error("iid")
