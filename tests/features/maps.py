@@ -54,7 +54,9 @@ RANDOM = {
     },
     "rbf-auto": Case(RBF(D), "paired"),
     **{
-        f"laplace-{form}-{sampling}": Case(Laplace(D, gamma=0.5, form=form, sampling=sampling), form)
+        f"laplace-{form}-{sampling}": Case(
+            Laplace(D, gamma=0.5, form=form, sampling=sampling), form
+        )
         for form in ("paired", "phase")
         for sampling in ("iid", "qmc")
     },

@@ -53,7 +53,9 @@ def chebyshev_gauss_error(n_nodes):
     return np.max(np.exp(-u / 2) * np.abs(series - 1 / np.cosh(u / 2)))
 
 
-@pytest.mark.parametrize(("n_steps", "chebyshev"), [(1, 0.049), (2, 0.029), (3, 0.021), (8, 0.0081)])
+@pytest.mark.parametrize(
+    ("n_steps", "chebyshev"), [(1, 0.049), (2, 0.029), (3, 0.021), (8, 0.0081)]
+)
 def test_chebyshev_nodes_are_worse(n_steps, chebyshev):
     assert chebyshev_gauss_error(2 * n_steps + 1) == pytest.approx(chebyshev, rel=0.02)
     assert sampled_spectrum(n_steps)[1] < 0.7 * chebyshev
@@ -80,9 +82,7 @@ def test_squared_distance_of_the_features_is_the_chi_square_distance():
 @pytest.mark.parametrize("n_steps", [1, 3])
 def test_exponentiated_kernel_is_within_hoeffdings_bound_and_the_bias(form, sampling, n_steps):
     X, gamma, d = histograms(), 1.5, 4000
-    phi = Chi2(
-        d, gamma=gamma, form=form, sampling=sampling, n_steps=n_steps, random_state=0
-    ).fit(X)
+    phi = Chi2(d, gamma=gamma, form=form, sampling=sampling, n_steps=n_steps, random_state=0).fit(X)
     sums = X[:, None, :] + X[None, :, :] + 2 * np.maximum(X[:, None, :], X[None, :, :])
     bias = gamma * phi.max_error_ * sums.sum(axis=2).max()
     bound = pair_error_bound(d, 1e-6 / X.shape[0] ** 2, form=form)

@@ -66,7 +66,9 @@ def test_same_draws_on_every_array_library(backend, phi, dtype):
     else:
         found = to_host(Phi)
     scale = max(1.0, np.abs(expected).max())
-    np.testing.assert_allclose(found, expected, atol=scale * (2e-3 if dtype == np.float32 else 1e-9))
+    np.testing.assert_allclose(
+        found, expected, atol=scale * (2e-3 if dtype == np.float32 else 1e-9)
+    )
 
 
 @every_map
@@ -128,7 +130,9 @@ def test_negative_histograms_are_refused(name):
     phi = seeded(ALL[name]).fit(X)
     X[3, 2] = -0.25
     for call in (phi.transform, seeded(ALL[name]).fit):
-        with pytest.raises(InvalidDataError, match=r"must be non-negative. Got a smallest .* -0.25"):
+        with pytest.raises(
+            InvalidDataError, match=r"must be non-negative. Got a smallest .* -0.25"
+        ):
             call(X)
 
 

@@ -147,4 +147,6 @@ def test_bandwidth_of_a_named_kernel_follows_the_rule(rng):
 )
 def test_bad_parameters_are_named(parameters, error, message):
     with pytest.raises(error, match=message):
-        Nystroem(**{"n_features": 5, **parameters}).fit(np.random.default_rng(0).normal(size=(30, 2)))
+        Nystroem(**{"n_features": 5, **parameters}).fit(
+            np.random.default_rng(0).normal(size=(30, 2))
+        )

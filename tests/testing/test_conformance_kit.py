@@ -7,18 +7,49 @@ from itertools import count
 import numpy as np
 import pytest
 
-from warpkern.array import is_host, to_host
+from warpkern.array import is_host, is_sparse, to_dense, to_host
 from warpkern.contracts import Graph
 from warpkern.exceptions import BackendError, InvalidParameterError
-from warpkern.features import RBF
+from warpkern.features import (
+    RBF,
+    AdditiveChi2,
+    Chi2,
+    FourierProduct,
+    Laplace,
+    Linear,
+    Nystroem,
+    Polynomial,
+    Scaled,
+    SemigroupLaplace,
+    SkewedChi2,
+    SkewedIntersection,
+    Sum,
+    Weighted,
+)
+from warpkern.features import Product as KroneckerProduct
 from warpkern.graphs import ExactKNN
 from warpkern.heads import KRR
 from warpkern.operators import LaplacianPower
 from warpkern.registry import KINDS, default_registry
 from warpkern.testing import ConformanceError, check_component, checks
 
+
+def first_column(X):
+    """1 + x_0, dense or sparse."""
+    return 1.0 + to_dense(X[:, [0]])[:, 0] if is_sparse(X) else 1.0 + X[:, 0]
+
+
 BUILT_IN = {
     ("feature_map", "rbf"): lambda: RBF(64, random_state=0),
+    ("feature_map", "laplace"): lambda: Laplace(64, random_state=0),
+    ("feature_map", "chi2"): lambda: Chi2(64, random_state=0),
+    ("feature_map", "additive-chi2"): AdditiveChi2,
+    ("feature_map", "skewed-chi2"): lambda: SkewedChi2(64, random_state=0),
+    ("feature_map", "skewed-intersection"): lambda: SkewedIntersection(64, random_state=0),
+    ("feature_map", "semigroup-laplace"): lambda: SemigroupLaplace(64, random_state=0),
+    ("feature_map", "nystroem"): lambda: Nystroem(12, random_state=0),
+    ("feature_map", "linear"): Linear,
+    ("feature_map", "polynomial"): Polynomial,
     ("graph", "auto"): lambda: default_registry().create("graph", "auto"),
     ("graph", "exact"): ExactKNN,
     ("operator", "laplacian"): LaplacianPower,
@@ -29,8 +60,15 @@ VARIANTS = [
     *(
         ("feature_map", RBF(64, form=form, sampling=sampling, random_state=0))
         for form in ("paired", "phase")
-        for sampling in ("orthogonal", "iid")
+        for sampling in ("orthogonal", "structured", "iid", "qmc")
     ),
+    ("feature_map", Polynomial(32, expansion="sketch", random_state=0)),
+    ("feature_map", Nystroem(12, landmarks="kmeans++", random_state=0)),
+    ("feature_map", Sum(RBF(32), Linear(), random_state=0)),
+    ("feature_map", FourierProduct(RBF(32), Laplace(32), random_state=0)),
+    ("feature_map", KroneckerProduct(RBF(8), Linear(), random_state=0)),
+    ("feature_map", Scaled(RBF(32), 2.0, random_state=0)),
+    ("feature_map", Weighted(RBF(32), first_column, random_state=0)),
     ("graph", ExactKNN(n_neighbors=3, weights="binary")),
     ("graph", ExactKNN(sigma=0.5)),
     ("operator", LaplacianPower(alpha=0.0)),
@@ -40,7 +78,7 @@ VARIANTS = [
 
 
 def made_by(component):
-    return lambda: type(component)(**component.get_params())
+    return lambda: type(component)(**component.get_params(deep=False))
 
 
 def built_in_checks():
@@ -137,6 +175,11 @@ class NewDrawsEachFit(RBF):
 class TakesAnyWidth(RBF):
     def transform(self, X):
         return super().transform(X[:, : self.n_features_in_])
+
+
+class ForgetsStoredEntries(RBF):
+    def transform(self, X):
+        return super().transform(X[:, :] * 0.0 if is_sparse(X) else X)
 
 
 class ChangesItsParameter(RBF):
@@ -362,6 +405,12 @@ BROKEN = [
     ("feature_map", WritesToItsInput, "numpy", {"input is left alone": "X was changed"}),
     ("feature_map", NewDrawsEachFit, "numpy", {"same on the host": "differ from NumPy's"}),
     ("feature_map", TakesAnyWidth, "numpy", {"other width is refused": "takes 6 columns"}),
+    (
+        "feature_map",
+        ForgetsStoredEntries,
+        "numpy",
+        {"sparse rows": "sparse rows have other features than dense ones"},
+    ),
     ("feature_map", ChangesItsParameter, "numpy", {"parameters": "modifies parameter n_features"}),
     ("graph", Asymmetric, "numpy", dict.fromkeys([VALID, DUPLICATES], "W is not symmetric")),
     ("graph", SelfLoops, "numpy", dict.fromkeys([VALID, DUPLICATES], "there is a self-loop")),
