@@ -119,7 +119,7 @@ def test_lemma_3_bounds_the_error_of_the_warped_kernel(backend, alpha, power, rn
 def test_an_operator_on_other_points_is_refused(rng):
     X = rng.normal(size=(20, 2))
     M = LaplacianPower().fit(ExactKNN(3).build(X))
-    with pytest.raises(InvalidDataError, match="must act on all 10 rows of X. It acts on 20"):
+    with pytest.raises(InvalidDataError, match=r"must act on all 10 rows of X. It acts on 20"):
         warped_kernel_error(RBF(10).fit(X), None, X[:10], M)
 
 

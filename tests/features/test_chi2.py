@@ -91,5 +91,5 @@ def test_exponentiated_kernel_is_within_hoeffdings_bound_and_the_bias(form, samp
 
 @pytest.mark.parametrize("phi", [AdditiveChi2(-1), AdditiveChi2(1.5), Chi2(10, n_steps=-2)])
 def test_bad_steps_are_named(phi):
-    with pytest.raises(InvalidParameterError, match="'n_steps' .* an integer >= 0"):
+    with pytest.raises(InvalidParameterError, match=r"'n_steps' .* an integer >= 0"):
         phi.fit(histograms())

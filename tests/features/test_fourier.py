@@ -68,7 +68,7 @@ def test_auto_gamma_of_identical_points_is_finite():
     [
         (
             {"gamma": 0},
-            "'gamma' parameter of RBF must be 'auto', 'scale', 'median' or a finite number > 0. Got 0",
+            "'gamma' parameter of RBF must be 'auto', 'scale', .* a finite number > 0. Got 0",
         ),
         ({"gamma": "big"}, "'gamma'"),
         ({"gamma": np.inf}, "'gamma'"),

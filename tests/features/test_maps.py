@@ -169,7 +169,7 @@ def test_what_is_no_matrix_of_reals_is_refused(X, error, message):
 def test_an_array_of_another_library_is_refused():
     import torch
 
-    with pytest.raises(BackendError, match="fitted on numpy on cpu. Got X on torch on cpu"):
+    with pytest.raises(BackendError, match=r"fitted on numpy on cpu. Got X on torch on cpu"):
         RBF(10).fit(np.eye(3)).transform(torch.eye(3))
 
 

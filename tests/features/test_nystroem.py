@@ -85,7 +85,7 @@ def pivot_probabilities(K, m):
 
 
 def test_blocks_of_pivots_have_the_law_of_pivots_drawn_one_by_one(monkeypatch):
-    monkeypatch.setattr(landmarks, "_block_size", lambda m: 5)
+    monkeypatch.setattr(landmarks, "_block_size", lambda _: 5)
     X = np.asarray([[0.0], [0.2], [0.9], [2.0]])
     kernel = RBF(1.0)
     expected = pivot_probabilities(kernel(X), 3)

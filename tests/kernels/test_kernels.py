@@ -38,11 +38,13 @@ def chi2(x, y):
 
 
 def skewed_chi2(x, y, c):
-    return math.prod(2 * math.sqrt((a + c) * (b + c)) / (a + b + 2 * c) for a, b in zip(x, y))
+    return math.prod(
+        2 * math.sqrt((a + c) * (b + c)) / (a + b + 2 * c) for a, b in zip(x, y, strict=True)
+    )
 
 
 def skewed_intersection(x, y, c):
-    ratios = [math.sqrt((a + c) / (b + c)) for a, b in zip(x, y)]
+    ratios = [math.sqrt((a + c) / (b + c)) for a, b in zip(x, y, strict=True)]
     return math.prod(min(r, 1 / r) for r in ratios)
 
 
@@ -52,7 +54,7 @@ FORMULAS = {
     "chi2": (Chi2(0.7), lambda x, y: math.exp(-0.7 * chi2(x, y))),
     "additive-chi2": (
         AdditiveChi2(),
-        lambda x, y: sum(ratio(2 * a * b, a + b) for a, b in zip(x, y)),
+        lambda x, y: sum(ratio(2 * a * b, a + b) for a, b in zip(x, y, strict=True)),
     ),
     "skewed-chi2": (SkewedChi2(0.3), lambda x, y: skewed_chi2(x, y, 0.3)),
     "skewed-intersection": (SkewedIntersection(0.3), lambda x, y: skewed_intersection(x, y, 0.3)),
@@ -173,5 +175,5 @@ def test_negative_histograms_are_refused(kernel):
 
 
 def test_another_width_is_refused():
-    with pytest.raises(InvalidDataError, match="equally many columns. Got 5 and 4"):
+    with pytest.raises(InvalidDataError, match=r"equally many columns. Got 5 and 4"):
         RBF(1.0)(histograms(), histograms()[:, :4])
