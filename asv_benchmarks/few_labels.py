@@ -6,23 +6,12 @@ FOLDER holds mnist.npz, with x_train (60,000 x 784 or x 28 x 28) and y_train.
 """
 
 import argparse
-import os
-import pathlib
-import sys
 
 import numpy as np
+from benchmarks.common import mnist
 
 from warpkern.datasets import hide_labels
 from warpkern.demo import MODELS, Problem, compare
-
-
-def load():
-    folder = os.environ.get("WARPKERN_DATA")
-    if folder is None:
-        sys.exit("Set WARPKERN_DATA to the folder that holds mnist.npz.")
-    with np.load(pathlib.Path(folder) / "mnist.npz") as data:
-        X = data["x_train"].reshape(-1, 784).astype(np.float32) / 255
-        return X, data["y_train"].astype(np.int64)
 
 
 def main():
@@ -30,7 +19,7 @@ def main():
     parser.add_argument("--points", type=int, default=5000)
     parser.add_argument("--draws", type=int, default=10)
     options = parser.parse_args()
-    X, truth = load()
+    X, truth = mnist()
     n = options.points
 
     def problem(n_labeled):

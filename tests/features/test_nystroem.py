@@ -71,32 +71,29 @@ def test_automatic_number_of_landmarks_reaches_the_accuracy(accuracy, rng):
     assert phi.n_features_out_ < X.shape[0] / 2
 
 
-def pivot_probabilities(K, m):
-    """Probability of every ordered choice of m pivots, drawn one by one."""
-    if m == 0:
-        return {(): 1.0}
-    found = {}
-    for first, share in enumerate(np.diag(K) / np.trace(K)):
-        if share > 1e-12:
-            rest = K - np.outer(K[first], K[first]) / K[first, first]
-            for others, probability in pivot_probabilities(rest, m - 1).items():
-                found[(first, *others)] = share * probability
-    return found
+def test_pivots_of_a_block_lower_the_trace_most_one_after_the_other(rng):
+    """Against the definition: the trace of the Schur complement, over all choices."""
+    X = rng.normal(size=(30, 2))
+    K = RBF(0.5)(X)
+    drawn = np.arange(0, 30, 3)
+    best, R = landmarks._best_pivots(K[np.ix_(drawn, drawn)], K[:, drawn], 4, 1e-12)
+    chosen = []
+    for _ in range(4):
+        left = {}
+        for j in set(range(10)) - set(chosen):
+            S = drawn[[*chosen, j]]
+            left[j] = np.trace(K - K[:, S] @ np.linalg.solve(K[np.ix_(S, S)], K[S]))
+        chosen.append(min(left, key=left.get))
+    assert best.tolist() == chosen
+    S = drawn[best]
+    np.testing.assert_allclose(R @ R.T, K[np.ix_(S, S)], atol=1e-10)
 
 
-def test_blocks_of_pivots_have_the_law_of_pivots_drawn_one_by_one(monkeypatch):
-    monkeypatch.setattr(landmarks, "_block_size", lambda _: 5)
-    X = np.asarray([[0.0], [0.2], [0.9], [2.0]])
-    kernel = RBF(1.0)
-    expected = pivot_probabilities(kernel(X), 3)
-    n_draws = 6000
-    counts = dict.fromkeys(expected, 0)
-    rng = np.random.default_rng(0)
-    for _ in range(n_draws):
-        counts[tuple(landmarks.pivoted_landmarks(kernel, X, 3, 0.0, rng).tolist())] += 1
-    for pivots, probability in expected.items():
-        deviation = abs(counts[pivots] - n_draws * probability)
-        assert deviation <= 5 * np.sqrt(n_draws * probability) + 1, pivots
+def test_pivots_are_drawn_where_something_is_left(rng):
+    """Points that the first pivots explain, duplicates above all, are not drawn again."""
+    X = np.concatenate([np.zeros((1000, 1)), np.arange(1.0, 17.0)[:, None] * 10])
+    rows = landmarks.pivoted_landmarks(RBF(1.0), X, 17, 0.0, rng)
+    assert sorted(X[rows, 0]) == [10.0 * i for i in range(17)]
 
 
 def test_pivots_are_chosen_among_a_sample_of_many_points(monkeypatch, rng):

@@ -21,6 +21,8 @@ __all__ = ["LANDMARKS", "kmeans_landmarks", "pivoted_landmarks", "uniform_landma
 
 _LEAST_CANDIDATES = 10_000
 _CANDIDATES_PER_LANDMARK = 5
+_SCORED_ROWS = 1000
+_TRIALS = 4
 
 KernelFunction = Callable[[Any, Any], Array]
 
@@ -45,53 +47,54 @@ def kmeans_landmarks(kernel: KernelFunction, X: Any, m: int, stop: float, rng: A
 def pivoted_landmarks(kernel: KernelFunction, X: Any, m: int, stop: float, rng: Any) -> Array:
     r"""Return at most m rows of X (N, p) by randomly pivoted Cholesky factorisation.
 
-    Each pivot is drawn with a probability proportional to the diagonal of what the pivots before it
-    leave of the kernel matrix, :math:`K - F F^\top`. It ends early when that has no more than
-    `stop` times the trace of K left.
+    Candidates are drawn with probabilities proportional to the diagonal of what the pivots before
+    leave of the kernel matrix, :math:`K - F F^\top`. Of four times as many as are needed those are
+    taken, one after the other, that lower its trace most, on a sample of 1,000 rows. It ends early
+    when no more than `stop` times the trace of K is left.
 
     Notes
     -----
-    Cost N m^2 and N m values of the kernel, in blocks: candidates are drawn at once and
-    thinned out so that what remains has the law of pivots drawn one by one. With many rows the
-    pivots are chosen among max(10,000, 5 m) of them, drawn at random.
+    Cost N m^2 and N m values of the kernel, in blocks of pivots. With many rows the pivots are
+    chosen among max(10,000, 5 m) of them, drawn at random. Trials as in scikit-learn's k-means++:
+    without them, on MNIST, hardly less of the trace was taken away than by uniform landmarks.
 
     References
     ----------
-    Chen, Epperly, Tropp and Webber (2023); Epperly, Tropp and Webber (2024) for the blocks.
+    Chen, Epperly, Tropp and Webber (2023).
     """
-    n_candidates = min(X.shape[0], max(_LEAST_CANDIDATES, _CANDIDATES_PER_LANDMARK * m))
-    among = host.sort(rng.permutation(X.shape[0])[:n_candidates])
+    n = min(X.shape[0], max(_LEAST_CANDIDATES, _CANDIDATES_PER_LANDMARK * m))
+    among = host.sort(rng.permutation(X.shape[0])[:n])
     X = take_rows(X, among)
+    scored = rng.permutation(n)[:_SCORED_ROWS]
     values = to_host(diagonal(kernel, X))
     residual = host.astype(values, host.float64)
     rounding = 100.0 * float(host.finfo(values.dtype).eps) * float(host.max(residual))
     enough = stop * float(host.sum(residual))
     F = None
     pivots = host.empty(0, dtype=host.int64)
-    block = _block_size(m)
     while pivots.shape[0] < m and float(host.sum(residual)) > enough:
-        drawn = rng.choice(
-            n_candidates, size=min(block, m - pivots.shape[0]), p=residual / host.sum(residual)
-        )
+        count = min(_block_size(m), m - pivots.shape[0])
+        shares = residual / host.sum(residual)
+        drawn = host.unique_values(rng.choice(n, size=_TRIALS * count, p=shares))
         H = _schur_complement(kernel, X, F, drawn, drawn)
-        new, R = _thin_out(H, residual[drawn], rounding, rng)
-        if new.shape[0] == 0:  # nothing but rounding errors left
+        C = _schur_complement(kernel, X, F, scored, drawn)
+        best, R = _best_pivots(_doubles(H), _doubles(C), count, rounding)
+        if best.shape[0] == 0:  # nothing but rounding errors left
             break
-        chosen = drawn[new]
+        chosen = drawn[best]
         columns = _schur_complement(kernel, X, F, None, chosen)
         xp = namespace(columns)
         G = solve_triangular(place(R, like=columns, dtype=columns.dtype), columns.T).T
         F = G if F is None else xp.concat([F, G], axis=1)
-        squares = host.astype(to_host(xp.sum(G * G, axis=1)), host.float64)
-        residual = host.maximum(residual - squares, host.zeros_like(residual))
+        residual = host.maximum(residual - _doubles(xp.sum(G * G, axis=1)), 0.0 * residual)
         residual[chosen] = 0.0
         pivots = host.concat([pivots, chosen])
     return among[pivots]
 
 
 def _block_size(m: int) -> int:
-    """Return how many of m pivots to draw at once: so many that few of them are drawn in vain."""
-    return max(1, min(512, m // 8))
+    """Return how many of m pivots to choose at once."""
+    return max(1, min(128, m // 8))
 
 
 def _schur_complement(
@@ -105,29 +108,37 @@ def _schur_complement(
     return K - (F if rows is None else take_rows(F, rows)) @ take_rows(F, columns).T
 
 
-def _thin_out(H: Array, upper: Array, least: float, rng: Any) -> tuple[Array, Array]:
-    """Return which of the drawn pivots to keep, and the Cholesky factor of their part of H.
+def _best_pivots(H: Array, C: Array, count: int, least: float) -> tuple[Array, Array]:
+    """Return at most `count` of B drawn pivots, and the Cholesky factor of their part of H.
 
-    A pivot drawn in proportion to `upper`, what was left before this block, is kept with the
-    probability of what is left after those kept before it, over that; with no more than
-    `least` left it is a rounding error, and not kept.
+    Parameters
+    ----------
+    H, C : (B, B) and (s, B)
+        Columns of what is left of the kernel matrix: in the rows of the pivots, and in those on
+        which the pivots are compared. A pivot j lowers the trace by ``sum_i C_ij^2 / H_jj``.
+    count : int
+    least : float
+        A diagonal entry that is no larger is a rounding error.
     """
-    H = host.astype(to_host(H), host.float64, copy=True)
-    left = host.astype(host.linalg.diagonal(H), host.float64, copy=True)
-    kept: list[int] = []
-    factor = host.zeros_like(H)
-    chances = rng.random(H.shape[0])
-    for i in range(H.shape[0]):
-        if left[i] <= least or chances[i] * upper[i] > left[i]:
-            continue
-        known = factor[:, : len(kept)]
-        column = (H[:, i] - known @ known[i, :]) / left[i] ** 0.5
-        factor[:, len(kept)] = column
-        left = left - column**2
-        left[i] = 0.0
-        kept.append(i)
-    rows = host.asarray(kept, dtype=host.int64)
-    return rows, factor[rows, : len(kept)]
+    H, C = H + 0.0, C + 0.0
+    factor = host.zeros((H.shape[0], count))
+    chosen: list[int] = []
+    for step in range(count):
+        left = host.linalg.diagonal(H)
+        gains = host.where(left > least, host.sum(C * C, axis=0), 0.0) / host.maximum(left, least)
+        best = int(host.argmax(gains))
+        if left[best] <= least:
+            break
+        chosen.append(best)
+        factor[:, step] = H[:, best] / left[best] ** 0.5
+        C -= host.outer(C[:, best] / left[best], H[:, best])
+        H -= host.outer(factor[:, step], factor[:, step])
+    rows = host.asarray(chosen, dtype=host.int64)
+    return rows, factor[rows, : len(chosen)]
+
+
+def _doubles(a: Array) -> Array:
+    return host.astype(to_host(a), host.float64)
 
 
 LANDMARKS: dict[str, Callable[[KernelFunction, Any, int, float, Any], Array]] = {

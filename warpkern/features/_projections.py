@@ -28,6 +28,7 @@ __all__ = [
 ]
 
 _LEAST_STRUCTURED = 1024
+_LEAST_PADDED = 128
 _RADIX = 64  # of the fast transform: small enough to save work, large enough for a matrix product
 
 
@@ -163,8 +164,11 @@ def structured_draws(m: int, p: int, rng: Any) -> StructuredProjection:
 
 
 def _padded_size(p: int) -> int:
-    """Return the least power of two that is at least p, and 2."""
-    return max(2, 1 << (p - 1).bit_length())
+    """Return the least power of two that is at least p, and not so small that signs show.
+
+    In a block of P numbers the estimate of a kernel has a bias of order 1 / P.
+    """
+    return max(_LEAST_PADDED, 1 << (p - 1).bit_length())
 
 
 def structured_wins(m: int, p: int) -> bool:
