@@ -32,7 +32,7 @@ from ..kernels._base import require_non_negative
 
 __all__ = ["BaseFeatureMap", "host_sample", "take_rows"]
 
-_BLOCK_BYTES = 64 * 2**20
+_BLOCK_BYTES = 32 * 2**20
 _SAMPLE = 1000
 
 
@@ -48,6 +48,9 @@ class BaseFeatureMap(BaseEstimator):  # type: ignore[misc]
     n_features_out_ : int
         Number of features d.
     """
+
+    n_features_in_: int
+    n_features_out_: int
 
     _takes_sparse = True
     _non_negative = False
@@ -90,8 +93,8 @@ class BaseFeatureMap(BaseEstimator):  # type: ignore[misc]
             return self._features(block, out)
 
         shape = (X.shape[0], self.n_features_out_)
-        width = max(self.n_features_in_, self.n_features_out_, self._inner_width())
-        return assemble_rows(features, shape, _block_rows(self.like_, width), self.like_)
+        block = _block_rows(self.like_, self._working_width(X))
+        return assemble_rows(features, shape, block, self.like_)
 
     def exact_kernel(self) -> Kernel:
         """Return the kernel that the fitted map approximates, in closed form."""
@@ -105,9 +108,9 @@ class BaseFeatureMap(BaseEstimator):  # type: ignore[misc]
     def _features(self, X: Any, out: Array | None) -> Array:
         """Return Phi (b, d) of one block of checked rows, if it can in `out`."""
 
-    def _inner_width(self) -> int:
-        """Numbers per row that `_features` holds besides its input and its result."""
-        return 0
+    def _working_width(self, X: Any) -> int:  # noqa: ARG002 - it may depend on whether X is sparse
+        """Return how many numbers per row of X `_features` holds besides what is in `out`."""
+        return self.n_features_in_ + self.n_features_out_
 
     def __add__(self, other: Any) -> Any:
         from ._algebra import Sum

@@ -81,8 +81,8 @@ class AdditiveChi2(BaseFeatureMap):
     def _features(self, X: Any, out: Array | None) -> Array:  # noqa: ARG002
         return to_dense(spectral_columns(X, self.n_steps, self.interval_))
 
-    def _inner_width(self) -> int:
-        return 2 * int(self.n_features_out_)
+    def _working_width(self, X: Any) -> int:  # noqa: ARG002
+        return 2 * self.n_features_out_
 
     def exact_kernel(self) -> Kernel:
         """Return the additive chi-square kernel."""
@@ -170,8 +170,8 @@ class Chi2(GaussianMap):
     def _coordinates(self, X: Any) -> Any:
         return spectral_columns(X, self.n_steps, self.interval_)
 
-    def _inner_width(self) -> int:
-        return 3 * int(self.n_features_in_) * (2 * self.n_steps + 1)
+    def _working_width(self, X: Any) -> int:
+        return super()._working_width(X) + 3 * self.n_features_in_ * (2 * self.n_steps + 1)
 
     def exact_kernel(self) -> Kernel:
         """Return the exponentiated chi-square kernel."""

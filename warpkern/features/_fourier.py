@@ -121,6 +121,14 @@ class FourierMap(AngleMap):
             return self.projection_.apply(z) - self.projection_.apply(self.center_[None, :])
         return self.projection_.apply(z - self.center_, out)
 
+    def _working_width(self, X: Any) -> int:
+        in_place = (
+            self.form == "phase"
+            and isinstance(self.projection_, DenseProjection)
+            and not is_sparse(X)
+        )
+        return self.n_features_in_ + (0 if in_place else self.n_features_out_)
+
     @property
     def frequencies_(self) -> Array:
         """Omega, (m, p)."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from sklearn.base import clone
+
 from ..array import (
     Array,
     accumulation_dtype,
@@ -113,8 +115,8 @@ class Nystroem(BaseFeatureMap):
     def _features(self, X: Any, out: Array | None) -> Array:  # noqa: ARG002
         return solve_triangular(self.factor_, self.kernel_(X, self.landmarks_).T).T
 
-    def _inner_width(self) -> int:
-        return 2 * int(self.n_features_out_)
+    def _working_width(self, X: Any) -> int:
+        return super()._working_width(X) + 2 * self.n_features_out_
 
     def exact_kernel(self) -> Any:
         """Return the kernel."""
@@ -122,7 +124,7 @@ class Nystroem(BaseFeatureMap):
 
     def _resolved_kernel(self, X: Any, rng: Any) -> Any:
         if callable(self.kernel):
-            return self.kernel
+            return clone(self.kernel, safe=False)
         if self.kernel not in _NAMED:
             expected = f"one of {', '.join(_NAMED)}, or a kernel"
             raise invalid_parameter(self, "kernel", expected, self.kernel)
