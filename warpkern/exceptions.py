@@ -23,6 +23,7 @@ __all__ = [
     "require_integer",
     "require_number",
     "require_positive",
+    "require_share",
 ]
 
 
@@ -109,6 +110,13 @@ def require_positive(owner: object, name: str, value: object, *, also: str = "")
     if _is_number(value) and 0.0 < float(value) < math.inf:  # type: ignore[arg-type]
         return float(value)  # type: ignore[arg-type]
     raise invalid_parameter(owner, name, f"{also}a finite number > 0", value)
+
+
+def require_share(owner: object, name: str, value: object) -> float:
+    """Return parameter `name` of `owner` if it is a number between 0 and 1, or raise."""
+    if _is_number(value) and 0.0 < float(value) < 1.0:  # type: ignore[arg-type]
+        return float(value)  # type: ignore[arg-type]
+    raise invalid_parameter(owner, name, "a number between 0 and 1", value)
 
 
 def _is_number(value: object) -> bool:

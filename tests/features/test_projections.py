@@ -5,8 +5,13 @@ from scipy.linalg import hadamard
 from scipy.sparse import csr_array
 
 from warpkern.array import backend_of, to_host
-from warpkern.features import RBF, hadamard_transform
-from warpkern.features._projections import DenseProjection, StructuredProjection, structured_wins
+from warpkern.features import RBF
+from warpkern.features._projections import (
+    DenseProjection,
+    StructuredProjection,
+    hadamard_transform,
+    structured_wins,
+)
 from warpkern.features._sampling import (
     cauchy_quantiles,
     normal_quantiles,

@@ -37,11 +37,13 @@ from ._precision import accumulation_dtype, default_float, index_dtype
 from ._sparse import (
     anchor,
     as_floats,
+    as_rows,
+    as_type,
     is_sparse,
     join_columns,
-    map_entries,
     row_products,
     to_dense,
+    with_entries,
 )
 from ._support import FUNCTIONS, LIBRARIES, Library, library, support_table
 from ._typing import Array, Namespace
@@ -50,6 +52,8 @@ __all__ = [
     "accumulation_dtype",
     "anchor",
     "as_floats",
+    "as_rows",
+    "as_type",
     "Array",
     "assemble_rows",
     "Backend",
@@ -74,7 +78,6 @@ __all__ = [
     "library",
     "Library",
     "map_arrays",
-    "map_entries",
     "Namespace",
     "namespace",
     "place",
@@ -86,4 +89,5 @@ __all__ = [
     "to_dense",
     "to_host",
     "topk",
+    "with_entries",
 ]

@@ -26,7 +26,7 @@ def default_float(x: Array, xp: Namespace) -> Any:
     """
     if xp.isdtype(x.dtype, (xp.float32, accumulation_dtype(x, xp))):
         return x.dtype
-    if xp.isdtype(x.dtype, "real floating"):
+    if xp.isdtype(x.dtype, "real floating") and xp.finfo(x.dtype).bits < 32:
         return xp.float32
     return accumulation_dtype(x, xp)
 

@@ -6,7 +6,6 @@ sparse matrix alike. What comes out is dense.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -18,11 +17,13 @@ from ._typing import Array
 __all__ = [
     "anchor",
     "as_floats",
+    "as_rows",
+    "as_type",
     "is_sparse",
     "join_columns",
-    "map_entries",
     "row_products",
     "to_dense",
+    "with_entries",
 ]
 
 
@@ -56,10 +57,36 @@ def anchor(X: Any) -> Array:
     return X.data if is_sparse(X) else X
 
 
-def as_floats(X: Any) -> Any:
-    """Return X in a type to compute with: integers widened, half precision as float32.
+def as_rows(X: Any) -> Any:
+    """Return X; sparse in SciPy's compressed rows, whatever its format, with each entry once.
 
-    Sparse rows come back in SciPy's compressed format, whatever theirs.
+    Examples
+    --------
+    >>> from scipy.sparse import coo_array
+    >>> from warpkern.array import as_rows
+    >>> as_rows(coo_array(([1.0, 2.0], ([0, 0], [1, 1])), shape=(1, 2))).data
+    array([3.])
+    """
+    if not is_sparse(X):
+        return X
+    from scipy.sparse import csr_array
+
+    rows = csr_array(X)
+    if not rows.has_canonical_format:
+        rows = rows.copy()
+        rows.sum_duplicates()
+    return rows
+
+
+def as_type(X: Any, dtype: Any) -> Any:
+    """Return X, dense or sparse, with entries of type `dtype`; X itself if it has them."""
+    if is_sparse(X):
+        return X.astype(dtype, copy=False)
+    return namespace(X).astype(X, dtype, copy=False)
+
+
+def as_floats(X: Any) -> Any:
+    """Return rows X in a type to compute with: integers widened, half precision as float32.
 
     Examples
     --------
@@ -68,34 +95,28 @@ def as_floats(X: Any) -> Any:
     >>> as_floats(np.asarray([[1, 2]]))
     array([[1., 2.]])
     """
-    entries = anchor(X)
-    xp = namespace(entries)
-    dtype = default_float(entries, xp)
-    if is_sparse(X):
-        from scipy.sparse import csr_array
-
-        return csr_array(X, dtype=dtype)
-    return xp.astype(X, dtype, copy=False)
+    X = as_rows(X)
+    return as_type(X, default_float(anchor(X), namespace(anchor(X))))
 
 
-def map_entries(X: Any, function: Callable[[Array], Array]) -> Any:
-    """Return X (n, p) with `function` applied to every entry; one that keeps zero at zero.
+def with_entries(X: Any, entries: Array) -> Any:
+    """Return X with other entries: the array itself, or a sparse matrix that stores them.
 
-    Sparse rows stay sparse.
+    Zeros that are not stored stay zero.
 
     Examples
     --------
     >>> import numpy as np
     >>> from scipy.sparse import csr_array
-    >>> from warpkern.array import map_entries
-    >>> map_entries(csr_array(np.asarray([[0.0, 4.0]])), np.sqrt).toarray()
+    >>> from warpkern.array import with_entries
+    >>> with_entries(csr_array(np.asarray([[0.0, 4.0]])), np.asarray([2.0])).toarray()
     array([[0., 2.]])
     """
     if not is_sparse(X):
-        return function(X)
-    mapped = X.copy()
-    mapped.data = function(X.data)
-    return mapped
+        return entries
+    from scipy.sparse import csr_array
+
+    return csr_array((entries, X.indices, X.indptr), shape=X.shape)
 
 
 def row_products(X: Any, Y: Any, out: Array | None = None) -> Array:

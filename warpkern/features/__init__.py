@@ -22,7 +22,6 @@ from ._chi2 import AdditiveChi2, Chi2
 from ._dot_products import Bilinear, Linear, Polynomial
 from ._fourier import RBF, Laplace
 from ._nystroem import Nystroem
-from ._projections import hadamard_transform
 from ._semigroup import SemigroupLaplace
 from ._skewed import SkewedChi2, SkewedIntersection
 
@@ -48,7 +47,6 @@ __all__ = [
     "Weighted",
     "features_for_accuracy",
     "gram_error_bound",
-    "hadamard_transform",
     "kernel_error",
     "pair_error_bound",
     "warped_kernel_error",

@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from ..array import Array, host, host_generator, namespace, to_host
+from ..array import (
+    Array,
+    accumulation_dtype,
+    anchor,
+    as_rows,
+    as_type,
+    host,
+    host_generator,
+    namespace,
+    to_host,
+)
 from ..contracts import FeatureMap, PSDOperator
 from ..exceptions import InvalidDataError
 from ._base import take_rows
@@ -70,16 +81,17 @@ def kernel_error(
     >>> kernel_error(many, None, X).max < 0.5 * kernel_error(few, None, X).max
     True
     """
+    X = as_rows(X)
     if X.shape[0] > n_sample:
         X = take_rows(X, host_generator(random_state).permutation(X.shape[0])[:n_sample])
     K, K_hat = _grams(feature_map, kernel, X)
     E = K_hat - K
-    spectral = _norm(E)
+    spectral, norm = _norm(E), _norm(K)
     return KernelError(
         mean=float(host.mean(host.abs(E))),
         max=float(host.max(host.abs(E))),
         spectral=spectral,
-        relative=spectral / _norm(K),
+        relative=spectral / norm if norm > 0 else math.inf,
         n_points=X.shape[0],
     )
 
@@ -156,7 +168,7 @@ def warped_kernel_error(
             f"The operator must act on all {X.shape[0]} rows of X. It acts on {operator.n} points."
         )
     K, K_hat = _grams(feature_map, kernel, X)
-    M = _dense(operator, X)
+    M = _dense(operator, anchor(X))
     identity = host.eye(X.shape[0])
     inner, inner_hat = (host.linalg.solve(identity + M @ k, M) for k in (K, K_hat))
     return WarpError(
@@ -171,7 +183,8 @@ def _grams(feature_map: Any, kernel: Any, X: Any) -> tuple[Array, Array]:
     """Return K and K_hat (n, n) on the host in float64."""
     exact = feature_map.exact_kernel() if kernel is None else kernel
     Phi = host.astype(to_host(feature_map.transform(X)), host.float64)
-    return host.astype(to_host(exact(X, X)), host.float64), Phi @ Phi.T
+    wide = as_type(X, accumulation_dtype(anchor(X), namespace(anchor(X))))
+    return host.astype(to_host(exact(wide, wide)), host.float64), Phi @ Phi.T
 
 
 def _dense(operator: PSDOperator, like: Array) -> Array:

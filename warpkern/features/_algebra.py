@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import reduce
 from typing import Any
 
 from sklearn.base import clone
 
-from ..array import Array, host_generator, namespace, seed_components
+from ..array import Array, as_type, host_generator, namespace, seed_components
 from ..exceptions import invalid_parameter, require_number
 from ..kernels import Kernel
 from ..kernels import Product as ExactProduct
 from ..kernels import Scaled as ExactScaled
 from ..kernels import Sum as ExactSum
 from ..kernels import Weighted as ExactWeighted
+from ..kernels._algebra import checked_weights
 from ._base import BaseFeatureMap
 from ._fourier import AngleMap
 
@@ -23,6 +25,9 @@ __all__ = ["FourierProduct", "Product", "Scaled", "Sum", "Weighted", "multiply"]
 
 class Pair(BaseFeatureMap):
     """A map of two maps, cloned and seeded when fitted."""
+
+    def _working_width(self, X: Any) -> int:
+        return super()._working_width(X) + self.n_features_out_
 
     def __init__(self, first: Any, second: Any, *, random_state: Any = None) -> None:
         self.first = first
@@ -71,8 +76,7 @@ class Sum(Pair):
         first, second = self.first_.transform(X), self.second_.transform(X)
         return namespace(first).concat([first, second], axis=1)
 
-    def exact_kernel(self) -> Kernel:
-        """Return the sum of the two kernels."""
+    def _exact_kernel(self) -> Kernel:
         return ExactSum(self.first_.exact_kernel(), self.second_.exact_kernel())
 
 
@@ -113,8 +117,7 @@ class Product(Pair):
         products = first[:, :, None] * second[:, None, :]
         return namespace(first).reshape(products, (first.shape[0], self.n_features_out_))
 
-    def exact_kernel(self) -> Kernel:
-        """Return the product of the two kernels."""
+    def _exact_kernel(self) -> Kernel:
         return ExactProduct(self.first_.exact_kernel(), self.second_.exact_kernel())
 
 
@@ -136,8 +139,8 @@ class FourierProduct(AngleMap):
 
     Attributes
     ----------
-    first_, second_ : FeatureMap
-        With their angles drawn.
+    factors_ : list of FeatureMap
+        All factors, with their angles drawn.
     n_features_in_, n_features_out_ : int
         p and d.
 
@@ -167,39 +170,56 @@ class FourierProduct(AngleMap):
         self.accuracy = accuracy
         self.random_state = random_state
 
-    def _factors(self) -> list[AngleMap]:
+    def _leaves(self) -> list[AngleMap]:
+        """Return the factors, and those of factors that are products themselves."""
+        leaves: list[AngleMap] = []
         for name in ("first", "second"):
-            if not isinstance(getattr(self, name), AngleMap):
-                raise invalid_parameter(self, name, "a random Fourier map", getattr(self, name))
-        return [self.first, self.second]
+            factor = getattr(self, name)
+            if not isinstance(factor, AngleMap):
+                raise invalid_parameter(self, name, "a random Fourier map", factor)
+            leaves += factor._leaves() if isinstance(factor, FourierProduct) else [factor]
+        return leaves
 
     def _check_values(self, X: Any) -> None:
-        for factor in self._factors():
+        for factor in self._leaves():
             factor._check_values(X)
 
     def _resolved_size(self) -> int:
         if self.n_features is None:
-            return max(factor._resolved_size() for factor in self._factors())
+            return max(factor._resolved_size() for factor in self._leaves())
         return super()._resolved_size()
 
     def _fit_angles(self, X: Any, n_angles: int, rng: Any) -> None:
-        self.first_, self.second_ = _seeded(self._factors(), rng)
-        for factor in (self.first_, self.second_):
-            factor._fit_angles(X, n_angles, host_generator(factor.random_state))
+        self.factors_ = _seeded(self._leaves(), rng)
+        for i, factor in enumerate(self.factors_):
+            factor._like = self._like
+            factor.n_features_in_, factor.n_features_out_ = self.n_features_in_, n_angles
+            # The draws must be independent also of factors that have the same seed.
+            stream = host_generator(factor.random_state).spawn(i + 1)[i]
+            factor._fit_angles(X, n_angles, stream)
 
     def _angles(self, X: Any, out: Array | None = None) -> Array:  # noqa: ARG002
-        return self.first_._angles(X) + self.second_._angles(X)
+        angles = self.factors_[0]._angles(X)
+        for factor in self.factors_[1:]:
+            angles += factor._angles(X)
+        return angles
 
-    def exact_kernel(self) -> Kernel:
-        """Return the product of the two kernels."""
-        return ExactProduct(self.first_.exact_kernel(), self.second_.exact_kernel())
+    def _working_width(self, X: Any) -> int:
+        inner: int = sum(factor._working_width(X) for factor in self.factors_)
+        return inner + self.n_features_out_
+
+    def _exact_kernel(self) -> Kernel:
+        kernels: list[Kernel] = [factor._exact_kernel() for factor in self.factors_]
+        return reduce(ExactProduct, kernels)
 
 
 def multiply(first: Any, second: Any) -> BaseFeatureMap:
-    """Return the map of the product of two maps' kernels that has fewer features."""
+    """Return the map of the product of two maps' kernels that has fewest features."""
     for factor, other in ((first, second), (second, first)):
         if isinstance(factor, Scaled):
             return Scaled(multiply(factor.feature_map, other), factor.factor)
+        if isinstance(factor, Sum):
+            return Sum(multiply(factor.first, other), multiply(factor.second, other))
     if isinstance(first, AngleMap) and isinstance(second, AngleMap):
         return FourierProduct(first, second)
     return Product(first, second)
@@ -240,8 +260,7 @@ class Scaled(BaseFeatureMap):
     def _features(self, X: Any, out: Array | None) -> Array:  # noqa: ARG002
         return math.sqrt(self.factor) * self.feature_map_.transform(X)
 
-    def exact_kernel(self) -> Kernel:
-        """Return the kernel times the factor."""
+    def _exact_kernel(self) -> Kernel:
         return ExactScaled(self.feature_map_.exact_kernel(), self.factor)
 
 
@@ -276,16 +295,14 @@ class Weighted(BaseFeatureMap):
         self.random_state = random_state
 
     def _fit(self, X: Any, rng: Any) -> None:
-        if not callable(self.weight):
-            raise invalid_parameter(self, "weight", "a function of the rows X", self.weight)
+        checked_weights(self, as_type(X[:1, :], self._like.dtype))
         (self.feature_map_,) = _seeded([self.feature_map], rng)
         self.n_features_out_ = _size(self.feature_map_.fit(X), X)
 
     def _features(self, X: Any, out: Array | None) -> Array:  # noqa: ARG002
-        return self.weight(X)[:, None] * self.feature_map_.transform(X)
+        return checked_weights(self, X)[:, None] * self.feature_map_.transform(X)
 
-    def exact_kernel(self) -> Kernel:
-        """Return ``f(x) k(x, y) f(y)``."""
+    def _exact_kernel(self) -> Kernel:
         return ExactWeighted(self.feature_map_.exact_kernel(), self.weight)
 
 

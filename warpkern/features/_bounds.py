@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from numbers import Real
 
-from ..exceptions import invalid_parameter, require_integer
+from ..exceptions import invalid_parameter, require_integer, require_number, require_share
 
 __all__ = ["TERMS", "Terms", "features_for_accuracy", "gram_error_bound", "pair_error_bound"]
 
@@ -91,15 +90,12 @@ def features_for_accuracy(
     4522
     """
     terms = _checked_terms(form)
-    for name, value in (("eps", eps), ("delta", delta)):
-        if not isinstance(value, Real) or not 0.0 < float(value) < 1.0:
-            raise invalid_parameter(
-                "features_for_accuracy", name, "a number between 0 and 1", value
-            )
+    owner = "features_for_accuracy"
+    eps, delta = require_share(owner, "eps", eps), require_share(owner, "delta", delta)
     if n_points is None:
         m = terms.width**2 * math.log(2.0 / delta) / (2.0 * eps**2)
     else:
-        n = require_integer("the bound", "n_points", n_points)
+        n = require_integer(owner, "n_points", n_points)
         s = terms.size
         m = 2.0 * (s + 2.0 * s * eps / 3.0) * math.log(2.0 * n / delta) / eps**2
     return terms.n_features * math.ceil(m)
@@ -117,8 +113,9 @@ def pair_error_bound(n_features: int, delta: float = 0.05, *, form: str = "paire
     0.1
     """
     terms = _checked_terms(form)
-    m = require_integer("the bound", "n_features", n_features) / terms.n_features
-    return terms.width * math.sqrt(math.log(2.0 / delta) / (2.0 * m))
+    owner = "pair_error_bound"
+    m = require_integer(owner, "n_features", n_features) / terms.n_features
+    return terms.width * math.sqrt(math.log(2.0 / require_share(owner, "delta", delta)) / (2.0 * m))
 
 
 def gram_error_bound(
@@ -152,13 +149,15 @@ def gram_error_bound(
     54.3
     """
     terms = _checked_terms(form)
-    n = require_integer("the bound", "n_points", n_points)
-    m = require_integer("the bound", "n_features", n_features) / terms.n_features
+    owner = "gram_error_bound"
+    n = require_integer(owner, "n_points", n_points)
+    m = require_integer(owner, "n_features", n_features) / terms.n_features
+    norm = float(n) if norm is None else require_number(owner, "norm", norm)
     B, log = terms.size * n, math.log(2 * n)
-    return math.sqrt(3.0 * B * (n if norm is None else norm) * log / m) + 2.0 * B * log / m
+    return math.sqrt(3.0 * B * norm * log / m) + 2.0 * B * log / m
 
 
 def _checked_terms(form: str) -> Terms:
     if form not in TERMS:
-        raise invalid_parameter("the bound", "form", f"one of {', '.join(TERMS)}", form)
+        raise invalid_parameter("a bound", "form", f"one of {', '.join(TERMS)}", form)
     return TERMS[form]

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
-from ..array import Array, anchor, host, join_columns, map_entries, namespace, to_dense
+from ..array import Array, anchor, host, join_columns, namespace, to_dense, with_entries
 from ..exceptions import require_integer
 from ..kernels import AdditiveChi2 as ExactAdditiveChi2
 from ..kernels import Chi2 as ExactChi2
@@ -84,7 +83,7 @@ class AdditiveChi2(BaseFeatureMap):
     def _working_width(self, X: Any) -> int:  # noqa: ARG002
         return 2 * self.n_features_out_
 
-    def exact_kernel(self) -> Kernel:
+    def _exact_kernel(self) -> Kernel:
         """Return the additive chi-square kernel."""
         return ExactAdditiveChi2()
 
@@ -173,7 +172,7 @@ class Chi2(GaussianMap):
     def _working_width(self, X: Any) -> int:
         return super()._working_width(X) + 3 * self.n_features_in_ * (2 * self.n_steps + 1)
 
-    def exact_kernel(self) -> Kernel:
+    def _exact_kernel(self) -> Kernel:
         """Return the exponentiated chi-square kernel."""
         return ExactChi2(self.gamma_)
 
@@ -184,17 +183,14 @@ def spectral_columns(X: Any, n_steps: int, interval: float) -> Any:
     :math:`\sqrt{L x}`, then :math:`\sqrt{2 L\, \mathrm{sech}(\pi j L)\, x}` times
     :math:`\cos(j L \log x)` and :math:`\sin(j L \log x)` for j = 1 ... s.
     """
-    xp = namespace(anchor(X))
-
-    def log(x: Array) -> Array:
-        return xp.log(xp.where(x > 0, x, xp.ones_like(x)))
-
-    def column(wave: Callable[[Array], Array], j: int) -> Any:
-        weight = 2.0 * interval / math.cosh(math.pi * j * interval)
-        return map_entries(X, lambda x: xp.sqrt(weight * x) * wave(j * interval * log(x)))
-
-    parts = [map_entries(X, lambda x: xp.sqrt(interval * x))]
-    parts += [column(wave, j) for j in range(1, n_steps + 1) for wave in (xp.cos, xp.sin)]
+    x = anchor(X)
+    xp = namespace(x)
+    log = xp.log(xp.where(x > 0, x, xp.ones_like(x)))
+    parts = [with_entries(X, xp.sqrt(interval * x))]
+    for j in range(1, n_steps + 1):
+        root = xp.sqrt(2.0 * interval / math.cosh(math.pi * j * interval) * x)
+        angle = j * interval * log
+        parts += [with_entries(X, root * xp.cos(angle)), with_entries(X, root * xp.sin(angle))]
     return join_columns(parts)
 
 

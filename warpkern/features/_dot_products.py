@@ -15,13 +15,19 @@ from ..array import (
     index_dtype,
     is_sparse,
     join_columns,
-    map_entries,
     namespace,
     place,
     row_products,
     to_dense,
+    with_entries,
 )
-from ..exceptions import invalid_parameter, require_integer, require_number, require_positive
+from ..exceptions import (
+    invalid_parameter,
+    require_integer,
+    require_number,
+    require_positive,
+    require_share,
+)
 from ..kernels import Bilinear as ExactBilinear
 from ..kernels import Kernel
 from ..kernels import Linear as ExactLinear
@@ -30,6 +36,8 @@ from ..kernels._dot_products import psd_root
 from ._base import BaseFeatureMap, host_sample
 
 __all__ = ["Bilinear", "Linear", "Polynomial"]
+
+_MOST_MONOMIALS = 1_000_000
 
 
 class Linear(BaseFeatureMap):
@@ -49,9 +57,9 @@ class Linear(BaseFeatureMap):
 
     def _features(self, X: Any, out: Array | None) -> Array:  # noqa: ARG002
         xp = namespace(anchor(X))
-        return to_dense(X) if is_sparse(X) else xp.asarray(X, copy=True, device=X.device)
+        return to_dense(X) if is_sparse(X) else xp.astype(X, X.dtype, copy=True)
 
-    def exact_kernel(self) -> Kernel:
+    def _exact_kernel(self) -> Kernel:
         """Return x . y."""
         return ExactLinear()
 
@@ -90,7 +98,7 @@ class Bilinear(BaseFeatureMap):
         self.A = A
 
     def _fit(self, X: Any, rng: Any) -> None:  # noqa: ARG002 - nothing to draw
-        like = anchor(X)
+        like = self._like
         B = psd_root(self.A, X.shape[1], self)
         self.root_ = place(B.T, like=like, dtype=like.dtype)
         self.n_features_out_ = B.shape[1]
@@ -98,7 +106,7 @@ class Bilinear(BaseFeatureMap):
     def _features(self, X: Any, out: Array | None) -> Array:  # noqa: ARG002
         return row_products(X, self.root_)
 
-    def exact_kernel(self) -> Kernel:
+    def _exact_kernel(self) -> Kernel:
         """Return ``x^T A y``."""
         return ExactBilinear(self.A)
 
@@ -112,8 +120,9 @@ class Polynomial(BaseFeatureMap):
 
     Parameters
     ----------
-    n_features : int
-        d of the sketch, and the largest number of monomials.
+    n_features : int or "auto"
+        d of the sketch, and the largest number of monomials. "auto" takes as many as the wanted
+        `accuracy` needs.
     degree : int
         g.
     gamma : float or "auto"
@@ -122,6 +131,9 @@ class Polynomial(BaseFeatureMap):
         :math:`c_0 \ge 0`.
     expansion : {"auto", "exact", "sketch"}
         "auto" is exact if there are at most `n_features` monomials.
+    accuracy : float
+        For ``n_features="auto"``: bound on the root mean squared error of the sketch, relative to
+        :math:`|z|^g |z'|^g`.
     random_state : None, int or Generator
 
     Attributes
@@ -152,12 +164,13 @@ class Polynomial(BaseFeatureMap):
 
     def __init__(
         self,
-        n_features: int = 2000,
+        n_features: int | str = 2000,
         *,
         degree: int = 3,
         gamma: float | str = "auto",
         coef0: float = 1.0,
         expansion: str = "auto",
+        accuracy: float = 0.1,
         random_state: Any = None,
     ) -> None:
         self.n_features = n_features
@@ -165,29 +178,36 @@ class Polynomial(BaseFeatureMap):
         self.gamma = gamma
         self.coef0 = coef0
         self.expansion = expansion
+        self.accuracy = accuracy
         self.random_state = random_state
 
     def _fit(self, X: Any, rng: Any) -> None:
-        d = require_integer(self, "n_features", self.n_features)
         if self.expansion not in ("auto", "exact", "sketch"):
             expected = "'auto', 'exact' or 'sketch'"
             raise invalid_parameter(self, "expansion", expected, self.expansion)
-        require_integer(self, "degree", self.degree)
+        degree = require_integer(self, "degree", self.degree)
         require_number(self, "coef0", self.coef0)
+        if self.n_features == "auto":
+            d = math.ceil((2 + 3**degree) / require_share(self, "accuracy", self.accuracy) ** 2)
+        else:
+            d = require_integer(self, "n_features", self.n_features, also="'auto' or ")
         if self.gamma == "auto":
             self.gamma_ = _auto_slope(host_sample(X, rng))
         else:
             self.gamma_ = require_positive(self, "gamma", self.gamma, also="'auto' or ")
         width = X.shape[1] + (self.coef0 > 0)
-        n_monomials = math.comb(width + self.degree - 1, self.degree)
+        n_monomials = math.comb(width + degree - 1, degree)
         self.exact_ = self.expansion == "exact" or (self.expansion == "auto" and n_monomials <= d)
         if self.exact_:
-            self._fit_monomials(X, width)
+            self._fit_monomials(width, n_monomials)
         else:
-            self._fit_sketches(X, width, d, rng)
+            self._fit_sketches(width, d, rng)
 
-    def _fit_monomials(self, X: Any, width: int) -> None:
-        like = anchor(X)
+    def _fit_monomials(self, width: int, n_monomials: int) -> None:
+        if n_monomials > _MOST_MONOMIALS:
+            expected = f"'auto' or 'sketch': there are {n_monomials:,} monomials"
+            raise invalid_parameter(self, "expansion", expected, self.expansion)
+        like = self._like
         xp = namespace(like)
         rows = list(combinations_with_replacement(range(width), self.degree))
         self.factors_ = place(host.asarray(rows).T, like=like, dtype=index_dtype(like, xp))
@@ -196,29 +216,31 @@ class Polynomial(BaseFeatureMap):
         )
         self.n_features_out_ = len(rows)
 
-    def _fit_sketches(self, X: Any, width: int, d: int, rng: Any) -> None:
-        like = anchor(X)
-        self.sketches_ = [_count_sketch(width, d, like, rng) for _ in range(self.degree)]
+    def _fit_sketches(self, width: int, d: int, rng: Any) -> None:
+        self.sketches_ = [_count_sketch(width, d, self._like, rng) for _ in range(self.degree)]
         self.n_features_out_ = d
+
+    def _working_width(self, X: Any) -> int:
+        return super()._working_width(X) + self.n_features_in_ + 4 * self.n_features_out_
 
     def _features(self, X: Any, out: Array | None) -> Array:  # noqa: ARG002
         z = self._homogeneous(X)
         if self.exact_:
             return _monomials(to_dense(z), self.factors_) * self.weights_
-        return _tensor_sketch(z, self.sketches_)
+        return _tensor_sketch(to_dense(z), self.sketches_)
 
     def _homogeneous(self, X: Any) -> Any:
         """Return z = (sqrt(gamma) x, sqrt(coef0)), sparse where X is."""
-        scaled = map_entries(X, lambda x: math.sqrt(self.gamma_) * x)
+        like = anchor(X)
+        scaled = with_entries(X, math.sqrt(self.gamma_) * like)
         if not self.coef0 > 0:
             return scaled
-        xp = namespace(anchor(X))
+        xp = namespace(like)
         shape = (X.shape[0], 1)
-        like = anchor(X)
         column = xp.full(shape, math.sqrt(self.coef0), dtype=like.dtype, device=like.device)
         return join_columns([scaled, column])
 
-    def exact_kernel(self) -> Kernel:
+    def _exact_kernel(self) -> Kernel:
         """Return ``(gamma x . y + coef0)^degree``."""
         return ExactPolynomial(self.degree, self.gamma_, self.coef0)
 
@@ -261,12 +283,12 @@ def _count_sketch(p: int, d: int, like: Array, rng: Any) -> CSR:
     )
 
 
-def _tensor_sketch(z: Any, sketches: list[CSR]) -> Array:
+def _tensor_sketch(z: Array, sketches: list[CSR]) -> Array:
     """Return the circular convolution (n, d) of the count sketches of z (n, p)."""
     spectrum = None
     for sketch in sketches:
         # Rows of z as columns: the sketch is what is sparse.
-        rows = csr_matmul(sketch, to_dense(z).T).T
+        rows = csr_matmul(sketch, z.T).T
         xp = namespace(rows)
         transformed = xp.fft.rfft(rows, axis=1)
         spectrum = transformed if spectrum is None else spectrum * transformed

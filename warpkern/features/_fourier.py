@@ -7,8 +7,8 @@ from abc import abstractmethod
 from numbers import Integral
 from typing import Any, ClassVar
 
-from ..array import Array, anchor, cosines, is_sparse, place
-from ..exceptions import invalid_parameter, require_integer
+from ..array import Array, cosines, is_sparse, place
+from ..exceptions import invalid_parameter, require_integer, require_share
 from ..kernels import RBF as ExactRBF
 from ..kernels import Kernel, choose_gamma
 from ..kernels import Laplace as ExactLaplace
@@ -27,10 +27,13 @@ from ._sampling import (
     normal_quantiles,
     orthogonal_normals,
     principal_axes,
+    require_sobol_dimension,
     sobol_uniforms,
 )
 
 __all__ = ["RBF", "AngleMap", "FourierMap", "GaussianMap", "Laplace", "SeparableMap"]
+
+_NEARLY_ORTHOGONAL = 20
 
 
 class AngleMap(BaseFeatureMap):
@@ -49,13 +52,13 @@ class AngleMap(BaseFeatureMap):
     accuracy: float
 
     def _fit(self, X: Any, rng: Any) -> None:
-        d = self._resolved_size()
-        n_angles = d // TERMS[self.form].n_features
+        per_angle = TERMS[self._checked_form()].n_features
+        n_angles = -(-self._resolved_size() // per_angle)
         self._fit_angles(X, n_angles, rng)
-        like = anchor(X)
         phases = rng.uniform(0.0, 2.0 * math.pi, n_angles) if self.form == "phase" else None
+        like = self._like
         self.phases_ = None if phases is None else place(phases, like=like, dtype=like.dtype)
-        self.n_features_out_ = d
+        self.n_features_out_ = per_angle * n_angles
 
     @abstractmethod
     def _fit_angles(self, X: Any, n_angles: int, rng: Any) -> None:
@@ -71,17 +74,21 @@ class AngleMap(BaseFeatureMap):
 
     def _resolved_size(self) -> int:
         """Return d, as given or from the accuracy that is wanted."""
-        if self.form not in ("paired", "phase"):
-            raise invalid_parameter(self, "form", "'paired' or 'phase'", self.form)
+        form = self._checked_form()
         if self.n_features == "auto":
-            return features_for_accuracy(self.accuracy, form=self.form)
-        if self.form == "phase":
+            return features_for_accuracy(require_share(self, "accuracy", self.accuracy), form=form)
+        if form == "phase":
             return require_integer(self, "n_features", self.n_features, also="'auto' or ")
         d = self.n_features
         if not isinstance(d, Integral) or isinstance(d, bool) or d < 2 or d % 2:
             expected = "'auto' or an even integer >= 2 (form='paired')"
             raise invalid_parameter(self, "n_features", expected, d)
         return int(d)
+
+    def _checked_form(self) -> str:
+        if self.form not in ("paired", "phase"):
+            raise invalid_parameter(self, "form", "'paired' or 'phase'", self.form)
+        return self.form
 
 
 class FourierMap(AngleMap):
@@ -107,10 +114,12 @@ class FourierMap(AngleMap):
         if self.sampling not in self._samplings:
             expected = " or ".join(map(repr, self._samplings))
             raise invalid_parameter(self, "sampling", expected, self.sampling)
-        like = anchor(X)
+        like = self._like
         sample = host_sample(X, rng)
         self._fit_kernel(sample, rng)
         z = self._coordinates(sample)
+        if self.sampling == "qmc":
+            require_sobol_dimension(self, z.shape[1])
         projection = self._draw(n_angles, z, rng, dense=not is_sparse(X))
         self.projection_ = placed(projection, self._frequency_scale(), like)
         self.center_ = place(z.mean(axis=0), like=like, dtype=like.dtype)
@@ -185,7 +194,9 @@ class GaussianMap(FourierMap):
         p = sample.shape[1]
         sampling = self.sampling
         if sampling == "auto":
-            sampling = "structured" if dense and structured_wins(n, p) else "orthogonal"
+            # Few vectors in many dimensions are as good as orthogonal without the trouble.
+            sampling = "iid" if p > _NEARLY_ORTHOGONAL * n else "orthogonal"
+            sampling = "structured" if dense and structured_wins(n, p) else sampling
         if sampling == "structured":
             return structured_draws(n, p, rng)
         if sampling == "qmc":
@@ -221,8 +232,8 @@ class RBF(GaussianMap):
         that independent ones would have (smaller variance at no cost); the same by fast
         Walsh-Hadamard transforms, at a cost of d log p for a row in place of d p; independent;
         or a scrambled Sobol sequence along the principal axes of the data, which has the smallest
-        error in few dimensions. "auto" is orthogonal, structured where that is
-        quicker (dense X of 1,024 columns or more).
+        error in few dimensions and costs O(p^3) once. "auto" is orthogonal, structured where that
+        is quicker (dense X of 1,024 columns or more), and independent where p is over ten times d.
     accuracy : float
         For ``n_features="auto"``: the error of the kernel that is exceeded at one pair of points
         in twenty at most; see `features_for_accuracy`.
@@ -265,7 +276,7 @@ class RBF(GaussianMap):
 
     _metric = "squared"
 
-    def exact_kernel(self) -> Kernel:
+    def _exact_kernel(self) -> Kernel:
         """Return ``exp(-gamma |x - y|^2)``."""
         return ExactRBF(self.gamma_)
 
@@ -353,6 +364,6 @@ class Laplace(SeparableMap):
     def _frequency_scale(self) -> float:
         return self.gamma_
 
-    def exact_kernel(self) -> Kernel:
+    def _exact_kernel(self) -> Kernel:
         """Return ``exp(-gamma sum_i |x_i - y_i|)``."""
         return ExactLaplace(self.gamma_)

@@ -14,6 +14,7 @@ from ..array import (
     solve_triangular,
     to_host,
 )
+from ..exceptions import InvalidDataError
 from ..kernels import diagonal
 from ._base import take_rows
 
@@ -68,12 +69,13 @@ def pivoted_landmarks(kernel: KernelFunction, X: Any, m: int, stop: float, rng: 
     scored = rng.permutation(n)[:_SCORED_ROWS]
     values = to_host(diagonal(kernel, X))
     residual = host.astype(values, host.float64)
+    _require_psd(kernel, residual, 0.0)
     rounding = 100.0 * float(host.finfo(values.dtype).eps) * float(host.max(residual))
     enough = stop * float(host.sum(residual))
     F = None
     pivots = host.empty(0, dtype=host.int64)
     while pivots.shape[0] < m and float(host.sum(residual)) > enough:
-        count = min(_block_size(m), m - pivots.shape[0])
+        count = min(_block_size(m, pivots.shape[0] if stop else m), m - pivots.shape[0])
         shares = residual / host.sum(residual)
         drawn = host.unique_values(rng.choice(n, size=_TRIALS * count, p=shares))
         H = _schur_complement(kernel, X, F, drawn, drawn)
@@ -86,15 +88,25 @@ def pivoted_landmarks(kernel: KernelFunction, X: Any, m: int, stop: float, rng: 
         xp = namespace(columns)
         G = solve_triangular(place(R, like=columns, dtype=columns.dtype), columns.T).T
         F = G if F is None else xp.concat([F, G], axis=1)
-        residual = host.maximum(residual - _doubles(xp.sum(G * G, axis=1)), 0.0 * residual)
+        residual = residual - _doubles(xp.sum(G * G, axis=1))
+        _require_psd(kernel, residual, 1e4 * rounding)
+        residual = host.maximum(residual, 0.0 * residual)
         residual[chosen] = 0.0
         pivots = host.concat([pivots, chosen])
-    return among[pivots]
+    return among[pivots if pivots.shape[0] else scored[:1]]  # one, of a kernel that is zero
 
 
-def _block_size(m: int) -> int:
-    """Return how many of m pivots to choose at once."""
-    return max(1, min(128, m // 8))
+def _block_size(m: int, known: int) -> int:
+    """Return how many of m pivots to choose at once: a share of what is known, to stop in time."""
+    return max(1, min(128, m // 8, 4 + known // 4))
+
+
+def _require_psd(kernel: KernelFunction, diagonal: Array, slack: float) -> None:
+    """Refuse a kernel whose matrix, or what pivots leave of it, has a negative diagonal entry."""
+    if not bool(host.all(host.isfinite(diagonal))):
+        raise InvalidDataError(f"The kernel {kernel!r} has values k(x, x) that are not finite.")
+    if float(host.min(diagonal)) < -slack:
+        raise InvalidDataError(f"The kernel {kernel!r} is not positive semi-definite on X.")
 
 
 def _schur_complement(

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import warnings
+from contextlib import suppress
 from typing import Any
 
 from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 
 from ..array import (
     Array,
     accumulation_dtype,
-    anchor,
+    as_floats,
     cholesky,
     host,
     is_array,
@@ -19,14 +22,21 @@ from ..array import (
     to_dense,
     to_host,
 )
-from ..exceptions import InvalidDataError, invalid_parameter, require_integer
+from ..exceptions import (
+    InvalidDataError,
+    NotPositiveDefiniteError,
+    invalid_parameter,
+    require_integer,
+    require_share,
+)
 from ..kernels import RBF, Chi2, Laplace, choose_gamma
 from ._base import BaseFeatureMap, host_sample, take_rows
 from ._landmarks import LANDMARKS
 
 __all__ = ["Nystroem"]
 
-_MOST = 5000  # landmarks for n_features="auto"
+_USUAL, _MOST = 1000, 5000  # landmarks for n_features=None and "auto"
+_SHIFTS = (1.0, 10.0, 100.0, 1e3, 1e4)  # of the diagonal, in roundings of the trace
 _NAMED = {"rbf": RBF, "laplace": Laplace, "chi2": Chi2}
 
 
@@ -40,8 +50,9 @@ class Nystroem(BaseFeatureMap):
 
     Parameters
     ----------
-    n_features : int or "auto"
-        m. "auto" takes landmarks until `accuracy` is reached, 5,000 at most.
+    n_features : int, "auto" or None
+        m. None is 1,000, or all points if they are fewer. "auto" takes landmarks until `accuracy`
+        is reached, 5,000 at most.
     kernel : {"rbf", "laplace", "chi2"} or callable
         A name, with the bandwidth `gamma`, or a kernel of `warpkern.kernels`, or any
         function ``kernel(X, Y)`` -> (n, m).
@@ -90,7 +101,7 @@ class Nystroem(BaseFeatureMap):
 
     def __init__(
         self,
-        n_features: int | str = 1000,
+        n_features: int | str | None = None,
         *,
         kernel: Any = "rbf",
         gamma: float | str = "auto",
@@ -106,10 +117,11 @@ class Nystroem(BaseFeatureMap):
         self.random_state = random_state
 
     def _fit(self, X: Any, rng: Any) -> None:
+        X = as_floats(X)
         self.kernel_ = self._resolved_kernel(X, rng)
         self.landmark_indices_, points = self._chosen_points(X, rng)
         self.landmarks_ = to_dense(points)
-        self.factor_ = _landmark_factor(self.kernel_, self.landmarks_)
+        self.factor_ = self._landmark_factor(self.landmarks_)
         self.n_features_out_ = self.landmarks_.shape[0]
 
     def _features(self, X: Any, out: Array | None) -> Array:  # noqa: ARG002
@@ -118,8 +130,7 @@ class Nystroem(BaseFeatureMap):
     def _working_width(self, X: Any) -> int:
         return super()._working_width(X) + 2 * self.n_features_out_
 
-    def exact_kernel(self) -> Any:
-        """Return the kernel."""
+    def _exact_kernel(self) -> Any:
         return self.kernel_
 
     def _resolved_kernel(self, X: Any, rng: Any) -> Any:
@@ -146,37 +157,57 @@ class Nystroem(BaseFeatureMap):
             raise invalid_parameter(
                 self, "n_features", "an integer unless landmarks='rpcholesky'", self.n_features
             )
-        m = min(_MOST, X.shape[0])
-        if not automatic:
-            m = require_integer(self, "n_features", self.n_features, also="'auto' or ")
+        if automatic or self.n_features is None:
+            m = min(_MOST if automatic else _USUAL, X.shape[0])
+        else:
+            m = require_integer(self, "n_features", self.n_features, also="None, 'auto' or ")
         if m > X.shape[0]:
             expected = f"at most the number of points, which is {X.shape[0]}"
             raise invalid_parameter(self, "n_features", expected, m)
-        stop = self.accuracy if automatic else 0.0
+        stop = require_share(self, "accuracy", self.accuracy) if automatic else 0.0
         rows = LANDMARKS[self.landmarks](self.kernel_, X, m, stop, rng)
+        if automatic and rows.shape[0] == _MOST < X.shape[0]:
+            message = (
+                f"{_MOST:,} landmarks may not reach accuracy={stop:g}; set n_features for more."
+            )
+            warnings.warn(message, ConvergenceWarning, stacklevel=2)
         return rows, take_rows(X, rows)
 
     def _given_points(self, X: Any) -> tuple[Array | None, Any]:
         given = self.landmarks if is_array(self.landmarks) else host.asarray(self.landmarks)
-        if given.ndim == 1 and namespace(given).isdtype(given.dtype, "integral"):
+        xp = namespace(given)
+        n, p = X.shape
+        if given.ndim == 1 and given.shape[0] and xp.isdtype(given.dtype, "integral"):
             rows = to_host(given)
-            if not bool(host.all((rows >= 0) & (rows < X.shape[0]))):
-                raise InvalidDataError(f"landmarks must lie in 0 ... {X.shape[0] - 1}.")
+            if not bool(host.all((rows >= 0) & (rows < n))):
+                raise InvalidDataError(f"landmarks must lie in 0 ... {n - 1}.")
             return rows, take_rows(X, rows)
-        if given.ndim != 2 or given.shape[1] != X.shape[1]:
+        real = xp.isdtype(given.dtype, ("real floating", "integral"))
+        if given.ndim != 2 or given.shape[0] == 0 or given.shape[1] != p or not real:
             raise InvalidDataError(
-                f"landmarks must be points (m, {X.shape[1]}) or indices (m,). Got {given.shape}."
+                f"landmarks must be real points (m, {p}) or indices (m,), m > 0. "
+                f"Got {given.dtype} {tuple(given.shape)}."
             )
-        like = anchor(X)
-        return None, place(given, like=like, dtype=like.dtype)
+        if not bool(xp.all(xp.isfinite(given))):
+            raise InvalidDataError("landmarks contain NaN or infinity.")
+        points = place(given, like=self._like, dtype=self._like.dtype)
+        return None, namespace(points).astype(points, points.dtype, copy=True)
 
+    def _landmark_factor(self, S: Array) -> Array:
+        """Return R (m, m) with R R^T = K_SS, its diagonal raised by a rounding of its trace.
 
-def _landmark_factor(kernel: Any, S: Array) -> Array:
-    """Return R (m, m) with R R^T = K_SS, its diagonal raised by a rounding of its trace."""
-    xp = namespace(S)
-    K = kernel(S, S)
-    wide = accumulation_dtype(S, xp)
-    K = xp.astype(K, wide, copy=False)
-    shift = float(xp.finfo(S.dtype).eps) * float(xp.sum(xp.linalg.diagonal(K)))
-    raised = K + shift * xp.eye(K.shape[0], dtype=wide, device=K.device)
-    return xp.astype(cholesky(raised), S.dtype, copy=False)
+        The kernel is evaluated in float64 where the device has it; what it loses nevertheless (a
+        difference of large numbers) may take a larger shift.
+        """
+        xp = namespace(S)
+        wide = accumulation_dtype(S, xp)
+        points = xp.astype(S, wide, copy=False)
+        K = xp.astype(self.kernel_(points, points), wide, copy=False)
+        K = (K + K.T) / 2
+        identity = xp.eye(K.shape[0], dtype=wide, device=K.device)
+        shift = float(xp.finfo(S.dtype).eps) * float(xp.sum(xp.linalg.diagonal(K)))
+        for factor in _SHIFTS:
+            with suppress(NotPositiveDefiniteError):
+                return xp.astype(cholesky(K + factor * shift * identity), S.dtype, copy=False)
+        expected = "positive semi-definite: its matrix at the landmarks has no Cholesky factor"
+        raise invalid_parameter(self, "kernel", expected, self.kernel)

@@ -122,7 +122,7 @@ def hadamard_transform(X: Array) -> Array:
     Examples
     --------
     >>> import numpy as np
-    >>> from warpkern.features import hadamard_transform
+    >>> from warpkern.features._projections import hadamard_transform
     >>> hadamard_transform(np.asarray([[1.0, 2.0, 3.0, 4.0]]))
     array([[10., -2., -4.,  0.]])
     """
@@ -189,5 +189,7 @@ def placed(projection: Projection, scale: float, like: Array) -> Projection:
         return place(values, like=like, dtype=like.dtype)
 
     if isinstance(projection, DenseProjection):
-        return DenseProjection(put(scale * projection.frequencies))
+        # Column by column in memory: as the product with sparse rows would have it.
+        columns = host.ascontiguousarray((scale * projection.frequencies).T)
+        return DenseProjection(put(columns).T)
     return StructuredProjection(put(projection.signs), put(scale * projection.scales))

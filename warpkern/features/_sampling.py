@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from ..array import Array, host
+from ..exceptions import invalid_parameter
 
 __all__ = [
     "cauchy_quantiles",
@@ -13,6 +14,7 @@ __all__ = [
     "normal_quantiles",
     "orthogonal_normals",
     "principal_axes",
+    "require_sobol_dimension",
     "sech_quantiles",
     "sobol_uniforms",
 ]
@@ -52,6 +54,17 @@ def sobol_uniforms(n: int, p: int, rng: Any) -> Array:
     return _inside(rng.permutation(points))
 
 
+def require_sobol_dimension(owner: object, p: int) -> None:
+    """Refuse ``sampling="qmc"`` of an owner for more columns than Sobol's sequence is known for."""
+    from scipy.stats.qmc import Sobol
+
+    if p > Sobol.MAXDIM:
+        expected = (
+            f"another than 'qmc' for {p:,} coordinates (Sobol's sequence has {Sobol.MAXDIM:,})"
+        )
+        raise invalid_parameter(owner, "sampling", expected, "qmc")
+
+
 def _inside(u: Array) -> Array:
     """Move what lies at 0 or 1, where quantiles are infinite, inside by less than a rounding."""
     return host.clip(u, 2.0**-53, 1.0 - 2.0**-53)
@@ -62,15 +75,14 @@ def orthogonal_normals(n: int, p: int, rng: Any) -> Array:
 
     Cost n p min(n, p).
     """
-    blocks = []
+    rows = host.empty((n, p))
     for start in range(0, n, p):
         size = min(p, n - start)
         q, r = host.linalg.qr(rng.standard_normal((p, size)))
         # The signs of R's diagonal make Q uniform over the orthogonal matrices.
-        q = q * host.sign(host.linalg.diagonal(r))
-        lengths = host.sqrt(rng.chisquare(p, size=size))
-        blocks.append(q.T * lengths[:, None])
-    return host.concat(blocks, axis=0)
+        lengths = host.sqrt(rng.chisquare(p, size=size)) * host.sign(host.linalg.diagonal(r))
+        rows[start : start + size, :] = q.T * lengths[:, None]
+    return rows
 
 
 def principal_axes(sample: Array) -> Array:

@@ -5,14 +5,24 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ..array import Array, anchor, host, namespace, place
-from ..exceptions import invalid_parameter, require_integer, require_positive
+from ..array import Array, host, namespace
+from ..exceptions import (
+    invalid_parameter,
+    require_integer,
+    require_positive,
+    require_share,
+)
 from ..kernels import Kernel
 from ..kernels import SemigroupLaplace as ExactSemigroupLaplace
 from ._base import BaseFeatureMap, host_sample
 from ._bounds import features_for_accuracy
-from ._projections import DenseProjection
-from ._sampling import iid_uniforms, normal_quantiles, sobol_uniforms
+from ._projections import DenseProjection, placed
+from ._sampling import (
+    iid_uniforms,
+    normal_quantiles,
+    require_sobol_dimension,
+    sobol_uniforms,
+)
 
 __all__ = ["SemigroupLaplace"]
 
@@ -86,8 +96,11 @@ class SemigroupLaplace(BaseFeatureMap):
         uniforms = {"iid": iid_uniforms, "qmc": sobol_uniforms}
         if self.sampling not in uniforms:
             raise invalid_parameter(self, "sampling", "'iid' or 'qmc'", self.sampling)
+        if self.sampling == "qmc":
+            require_sobol_dimension(self, X.shape[1])
         if self.n_features == "auto":
-            d = features_for_accuracy(self.accuracy, form="semigroup")
+            accuracy = require_share(self, "accuracy", self.accuracy)
+            d = features_for_accuracy(accuracy, form="semigroup")
         else:
             d = require_integer(self, "n_features", self.n_features, also="'auto' or ")
         if self.beta == "auto":
@@ -95,11 +108,8 @@ class SemigroupLaplace(BaseFeatureMap):
         else:
             beta = require_positive(self, "beta", self.beta, also="'auto' or ")
         z = normal_quantiles(uniforms[self.sampling](d, X.shape[1], rng) / 2.0)
-        like = anchor(X)
         self.beta_ = beta
-        self.projection_ = DenseProjection(
-            place(beta**2 / (2.0 * z**2), like=like, dtype=like.dtype)
-        )
+        self.projection_ = placed(DenseProjection(1.0 / (2.0 * z**2)), beta**2, self._like)
         self.n_features_out_ = d
 
     def _features(self, X: Any, out: Array | None) -> Array:  # noqa: ARG002
@@ -107,7 +117,10 @@ class SemigroupLaplace(BaseFeatureMap):
         xp = namespace(exponents)
         return xp.exp(-exponents) / math.sqrt(self.n_features_out_)
 
-    def exact_kernel(self) -> Kernel:
+    def _working_width(self, X: Any) -> int:
+        return super()._working_width(X) + 2 * self.n_features_out_
+
+    def _exact_kernel(self) -> Kernel:
         """Return ``exp(-beta sum_i sqrt(x_i + y_i))``."""
         return ExactSemigroupLaplace(self.beta_)
 

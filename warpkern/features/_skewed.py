@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..array import anchor, map_entries, namespace
+from ..array import anchor, namespace, with_entries
 from ..exceptions import require_positive
 from ..kernels import Kernel
 from ..kernels import SkewedChi2 as ExactSkewedChi2
@@ -42,8 +42,8 @@ class SkewedMap(SeparableMap):
 
     def _coordinates(self, X: Any) -> Any:
         # log(x + c) - log c: the kernel does not see the constant, and an empty bin stays zero.
-        xp = namespace(anchor(X))
-        return map_entries(X, lambda entries: xp.log1p(entries / self.shift))
+        entries = anchor(X)
+        return with_entries(X, namespace(entries).log1p(entries / float(self.shift)))
 
 
 class SkewedChi2(SkewedMap):
@@ -92,7 +92,7 @@ class SkewedChi2(SkewedMap):
     def _frequency_scale(self) -> float:
         return 1.0
 
-    def exact_kernel(self) -> Kernel:
+    def _exact_kernel(self) -> Kernel:
         """Return the skewed chi-square kernel."""
         return ExactSkewedChi2(self.shift)
 
@@ -142,6 +142,6 @@ class SkewedIntersection(SkewedMap):
     def _frequency_scale(self) -> float:
         return 0.5
 
-    def exact_kernel(self) -> Kernel:
+    def _exact_kernel(self) -> Kernel:
         """Return the skewed intersection kernel."""
         return ExactSkewedIntersection(self.shift)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..array import Array, namespace
-from ..exceptions import require_number
+from ..array import Array, anchor, as_type, namespace
+from ..exceptions import invalid_parameter, require_number
 from ._base import ClosedForm
 
 __all__ = ["Exp", "Product", "Scaled", "Sum", "Weighted"]
@@ -103,7 +103,19 @@ class Weighted(Composite):
         self.weight = weight
 
     def gram(self, X: Any, Y: Any) -> Array:
-        return self.weight(X)[:, None] * self.kernel(X, Y) * self.weight(Y)[None, :]
+        f_x, f_y = checked_weights(self, X), checked_weights(self, Y)
+        return f_x[:, None] * self.kernel(X, Y) * f_y[None, :]
+
+
+def checked_weights(owner: Any, X: Any) -> Array:
+    """Return the values f(x) (n,) of the parameter `weight` of a kernel or map, in X's type."""
+    if not callable(owner.weight):
+        raise invalid_parameter(owner, "weight", "a function of the rows X", owner.weight)
+    values = owner.weight(X)
+    if tuple(values.shape) != (X.shape[0],):
+        expected = f"a function that returns ({X.shape[0]},) for X of {X.shape[0]} rows"
+        raise invalid_parameter(owner, "weight", expected, tuple(values.shape))
+    return as_type(values, anchor(X).dtype)
 
 
 class Exp(Composite):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..array import Array, host, host_generator, index_dtype, namespace, place, to_host, topk
-from ..exceptions import require_positive
+from ..exceptions import invalid_parameter, require_positive
 from ._distances import chi2_distances, manhattan_distances, squared_distances
 
 __all__ = ["METRICS", "Metric", "choose_gamma", "neighbor_scale"]
@@ -36,17 +36,17 @@ class Metric:
     n_queries: int
 
 
-METRICS: dict[str, Metric] = {
-    "squared": Metric(squared_distances, lambda X: float(host.var(X)), 1000),
-    "manhattan": Metric(manhattan_distances, lambda X: float(host.std(X)), 200),
-    "chi2": Metric(chi2_distances, lambda X: _dispersion(X), 200),
-}
-
-
 def _dispersion(X: Array) -> float:
     """Variance over mean: (x - y)^2 / (x + y) for typical x and y."""
     mean = float(host.mean(X))
     return float(host.var(X)) / mean if mean > 0 else 0.0
+
+
+METRICS: dict[str, Metric] = {
+    "squared": Metric(squared_distances, lambda X: float(host.var(X)), 1000),
+    "manhattan": Metric(manhattan_distances, lambda X: float(host.std(X)), 200),
+    "chi2": Metric(chi2_distances, _dispersion, 200),
+}
 
 
 def choose_gamma(
@@ -75,8 +75,8 @@ def choose_gamma(
 
     Notes
     -----
-    Cost n^2 p. Where all points are alike every bandwidth gives the same kernel, and 1 is
-    returned.
+    Cost n^2 p. Duplicates count once: they are at no distance from each other, and say nothing of
+    the scale of the others. Where all points are alike 1 is returned.
 
     References
     ----------
@@ -90,17 +90,21 @@ def choose_gamma(
     >>> round(choose_gamma("median", X), 3)
     0.25
     """
+    if metric not in METRICS:
+        raise invalid_parameter("choose_gamma", "metric", f"one of {', '.join(METRICS)}", metric)
+    if rule not in ("auto", "scale", "median"):
+        return require_positive(owner, "gamma", rule, also="'auto', 'scale', 'median' or ")
     chosen = METRICS[metric]
+    if rule != "scale":
+        X = host.unique(X, axis=0)
     if rule == "auto":
         scale = neighbor_scale(X, metric=metric, random_state=random_state) / _AUTO_GAMMA
     elif rule == "scale":
         scale = X.shape[1] * chosen.spread(X)
-    elif rule == "median":
+    else:
         D = chosen.distances(X, X)
         pairs = host.nonzero(host.triu(host.ones(D.shape, dtype=host.bool), k=1))
         scale = float(host.median(D[pairs])) if X.shape[0] > 1 else 0.0
-    else:
-        return require_positive(owner, "gamma", rule, also="'auto', 'scale', 'median' or ")
     return 1.0 / scale if scale > 0 else 1.0
 
 
@@ -128,7 +132,7 @@ def neighbor_scale(
     Notes
     -----
     Cost n_sample^2 p; for distances that are no matrix product, of 200 rows of the
-    sample to all of it. Zero when most points have that many duplicates.
+    sample to all of it. Duplicates are neighbours at a distance of zero, or of a rounding error.
 
     Examples
     --------
@@ -145,5 +149,6 @@ def neighbor_scale(
     k = min(n_neighbors, X.shape[0] - 1)
     if k < 1:
         return 0.0
-    nearest, _ = topk(chosen.distances(X[: chosen.n_queries, :], X), k + 1)
+    every = -(-X.shape[0] // chosen.n_queries)  # all along X, which may be sorted
+    nearest, _ = topk(chosen.distances(X[::every, :], X), k + 1)
     return float(host.mean(to_host(nearest[:, k])))

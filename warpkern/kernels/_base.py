@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from numbers import Real
 from typing import Any
 
 from sklearn.base import BaseEstimator
 
-from ..array import Array, anchor, as_floats, is_sparse, namespace, row_blocks
+from ..array import Array, anchor, as_floats, as_rows, is_sparse, namespace, row_blocks
 from ..exceptions import InvalidDataError
 
 __all__ = ["ClosedForm", "Kernel", "diagonal", "require_non_negative"]
@@ -32,10 +33,15 @@ class Kernel(ABC):
 
         return Sum(self, other) if callable(other) else NotImplemented
 
+    def __radd__(self, other: Any) -> Any:
+        return self if other == 0 else NotImplemented  # so that sum([k, l]) works
+
     def __mul__(self, other: Any) -> Any:
         from ._algebra import Product, Scaled
 
-        return Product(self, other) if callable(other) else Scaled(self, other)
+        if callable(other):
+            return Product(self, other)
+        return Scaled(self, float(other)) if isinstance(other, Real) else NotImplemented
 
     def __rmul__(self, factor: Any) -> Any:
         return self * factor
@@ -53,8 +59,8 @@ class ClosedForm(BaseEstimator, Kernel):  # type: ignore[misc]
     def __call__(self, X: Any, Y: Any = None) -> Array:
         """Return the Gram matrix (n, m) of X (n, p) and Y (m, p), or of X with itself."""
         self._check_parameters()
-        X = as_floats(X)
-        Y = X if Y is None else as_floats(Y)
+        X = _checked(X, "X")
+        Y = X if Y is None else _checked(Y, "Y")
         if X.shape[1] != Y.shape[1]:
             raise InvalidDataError(
                 f"X and Y must have equally many columns. Got {X.shape[1]} and {Y.shape[1]}."
@@ -70,6 +76,18 @@ class ClosedForm(BaseEstimator, Kernel):  # type: ignore[misc]
 
     def _check_parameters(self) -> None:
         """Raise `InvalidParameterError` for a parameter that is out of its range."""
+
+
+def _checked(X: Any, name: str) -> Any:
+    """Return rows (n, p) of reals, in a type to compute with."""
+    X = as_rows(X)
+    entries = anchor(X)
+    real = namespace(entries).isdtype(entries.dtype, ("real floating", "integral", "bool"))
+    if X.ndim != 2 or not real:
+        raise InvalidDataError(
+            f"{name} must be a matrix (n, p) of real numbers. Got {entries.dtype} {X.shape}."
+        )
+    return as_floats(X)
 
 
 def require_non_negative(X: Any, owner: str) -> None:

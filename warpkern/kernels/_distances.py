@@ -6,11 +6,23 @@ from collections.abc import Callable
 from functools import reduce
 from typing import Any
 
-from ..array import Array, anchor, is_sparse, map_entries, namespace, row_blocks, row_products
+from ..array import (
+    Array,
+    accumulation_dtype,
+    anchor,
+    as_type,
+    assemble_rows,
+    is_sparse,
+    namespace,
+    row_blocks,
+    row_products,
+    with_entries,
+)
 
 __all__ = ["by_columns", "chi2_distances", "manhattan_distances", "squared_distances"]
 
 _BLOCK_BYTES = 2**20
+_PRODUCT_BYTES = 32 * 2**20
 
 
 def squared_distances(X: Any, Y: Any) -> Array:
@@ -18,9 +30,10 @@ def squared_distances(X: Any, Y: Any) -> Array:
 
     Notes
     -----
-    Cost n m p. Rounding can leave errors of the order of ``eps |x|^2``; both
-    sets are centred on the mean of Y first, which makes the norms small (unless they are
-    sparse), and what falls below zero is cut off.
+    Cost n m p. Rounding can leave errors of the order of ``eps |x|^2``: so the product is taken in
+    float64 where the device has it, a block of rows at a time, both sets are centred on the mean of
+    Y first, which makes the norms small (unless they are sparse), and what falls below zero is
+    cut off.
 
     Examples
     --------
@@ -30,18 +43,28 @@ def squared_distances(X: Any, Y: Any) -> Array:
     array([[1.],
            [4.]])
     """
-    xp = namespace(anchor(X), anchor(Y))
-    if not (is_sparse(X) or is_sparse(Y)):
-        center = xp.mean(Y, axis=0)
-        X, Y = X - center, Y - center
-    products = row_products(X, Y)
-    squares = _squared_lengths(X)[:, None] + _squared_lengths(Y)[None, :]
-    return xp.maximum(squares - 2 * products, xp.zeros_like(products))
+    like = anchor(X)
+    xp = namespace(like, anchor(Y))
+    wide = accumulation_dtype(like, xp)
+    Y = as_type(Y, wide)
+    center = None if is_sparse(X) or is_sparse(Y) else xp.mean(Y, axis=0)
+    Y = Y if center is None else Y - center
+    squares = _squared_lengths(Y)
+
+    def block(rows: slice, _: Array | None) -> Array:
+        Z = as_type(X[rows, :], wide)
+        Z = Z if center is None else Z - center
+        D = _squared_lengths(Z)[:, None] + squares[None, :] - 2.0 * row_products(Z, Y)
+        return xp.astype(xp.maximum(D, xp.zeros_like(D)), like.dtype, copy=False)
+
+    n, m = X.shape[0], Y.shape[0]
+    return assemble_rows(block, (n, m), max(1, _PRODUCT_BYTES // (8 * max(1, m))), like)
 
 
 def _squared_lengths(X: Any) -> Array:
     """Return |x|^2, (n,)."""
-    squares = map_entries(X, lambda entries: entries * entries)
+    entries = anchor(X)
+    squares = with_entries(X, entries * entries)
     return squares.sum(axis=1) if is_sparse(X) else namespace(X).sum(squares, axis=1)
 
 
@@ -83,7 +106,8 @@ def chi2_distances(X: Array, Y: Array) -> Array:
     smallest = xp.finfo(X.dtype).smallest_normal
 
     def term(x: Array, y: Array) -> Array:
-        return (x - y) ** 2 / xp.maximum(x + y, xp.full_like(x[:1, :1], smallest))
+        # The quotient first: it is at most 1, where the square could overflow.
+        return (x - y) * ((x - y) / xp.maximum(x + y, xp.full_like(x[:1, :1], smallest)))
 
     return by_columns(X, Y, term, xp.add)
 

@@ -5,7 +5,17 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ..array import Array, anchor, host, is_array, namespace, place, row_products, to_host
+from ..array import (
+    Array,
+    anchor,
+    host,
+    is_array,
+    namespace,
+    place,
+    row_products,
+    to_dense,
+    to_host,
+)
 from ..exceptions import (
     invalid_parameter,
     require_integer,
@@ -46,7 +56,7 @@ class Polynomial(ClosedForm):
         self.coef0 = coef0
 
     def gram(self, X: Any, Y: Any) -> Array:
-        return (self.gamma * row_products(X, Y) + self.coef0) ** self.degree
+        return (float(self.gamma) * row_products(X, Y) + float(self.coef0)) ** int(self.degree)
 
     def _check_parameters(self) -> None:
         require_integer(self, "degree", self.degree)
@@ -73,7 +83,7 @@ class Sigmoid(ClosedForm):
 
     def gram(self, X: Any, Y: Any) -> Array:
         products = row_products(X, Y)
-        return namespace(products).tanh(self.gamma * products + self.coef0)
+        return namespace(products).tanh(float(self.gamma) * products + float(self.coef0))
 
     def _check_parameters(self) -> None:
         for name in ("gamma", "coef0"):
@@ -114,10 +124,23 @@ class Bilinear(ClosedForm):
         self.A = A
 
     def gram(self, X: Any, Y: Any) -> Array:
-        B = psd_root(self.A, X.shape[1], self)
         like = anchor(X)
-        root = place(B.T, like=like, dtype=like.dtype)
-        return row_products(X, root) @ row_products(Y, root).T
+        A = place(symmetric_matrix(self.A, X.shape[1], self), like=like, dtype=like.dtype)
+        return row_products(row_products(X, A), Y)
+
+
+def symmetric_matrix(A: Array, p: int, owner: object) -> Array:
+    """Return A (p, p) on the host in float64; refuse what cannot be psd at a glance."""
+    given = to_host(A) if is_array(A) else host.asarray(to_dense(A))
+    A = host.astype(given, host.float64)
+    expected = f"a symmetric positive semi-definite matrix ({p}, {p})"
+    if A.shape != (p, p) or not bool(host.all(host.isfinite(A))):
+        raise invalid_parameter(owner, "A", expected, given)
+    asymmetry = float(host.max(host.abs(A - A.T)))
+    lowest = float(host.min(host.linalg.diagonal(A)))
+    if asymmetry > _rounding(given, A) or lowest < -_rounding(given, A):
+        raise invalid_parameter(owner, "A", expected, given)
+    return (A + A.T) / 2
 
 
 def psd_root(A: Array, p: int, owner: object) -> Array:
@@ -127,13 +150,18 @@ def psd_root(A: Array, p: int, owner: object) -> Array:
     -----
     Cost O(p^3).
     """
-    A = host.asarray(to_host(A) if is_array(A) else A, dtype=host.float64)
-    expected = f"a symmetric positive semi-definite matrix ({p}, {p})"
-    if A.shape != (p, p) or not bool(host.all(host.isfinite(A))):
-        raise invalid_parameter(owner, "A", expected, A)
-    values, vectors = host.linalg.eigh((A + A.T) / 2)
-    tolerance = 1e-10 * max(float(host.max(host.abs(values))), 1e-300)
-    if float(host.max(host.abs(A - A.T))) > tolerance or float(values[0]) < -tolerance:
+    symmetric = symmetric_matrix(A, p, owner)
+    values, vectors = host.linalg.eigh(symmetric)
+    tolerance = p * _rounding(A if is_array(A) else symmetric, symmetric)
+    if float(values[0]) < -tolerance:
+        expected = f"a symmetric positive semi-definite matrix ({p}, {p})"
         raise invalid_parameter(owner, "A", expected, A)
     kept = values > tolerance
     return vectors[:, kept] * host.sqrt(values[kept])
+
+
+def _rounding(given: Array, A: Array) -> float:
+    """Return what a few roundings in the type of `given` make of the largest entry of A."""
+    xp = namespace(given)
+    eps = xp.finfo(given.dtype).eps if xp.isdtype(given.dtype, "real floating") else 2.0**-52
+    return 10.0 * float(eps) * max(float(host.max(host.abs(A))), 1e-300)

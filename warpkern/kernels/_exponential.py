@@ -22,7 +22,7 @@ class Exponential(ClosedForm):
 
     def gram(self, X: Any, Y: Any) -> Array:
         D = METRICS[self.metric].distances(X, Y)
-        return namespace(D).exp(-self.gamma * D)
+        return namespace(D).exp(-float(self.gamma) * D)
 
     def _check_parameters(self) -> None:
         require_positive(self, "gamma", self.gamma)

@@ -32,7 +32,7 @@ class AdditiveChi2(ClosedForm):
         smallest = xp.finfo(X.dtype).smallest_normal
 
         def term(x: Array, y: Array) -> Array:
-            return 2 * x * y / xp.maximum(x + y, xp.full_like(x[:1, :1], smallest))
+            return 2 * x * (y / xp.maximum(x + y, xp.full_like(x[:1, :1], smallest)))
 
         return by_columns(X, Y, term, xp.add)
 
@@ -66,7 +66,8 @@ class SkewedChi2(Skewed):
 
     def gram(self, X: Array, Y: Array) -> Array:
         xp = namespace(X, Y)
-        X, Y = X + self.shift, Y + self.shift
+        shift = float(self.shift)
+        X, Y = X + shift, Y + shift
         return by_columns(X, Y, lambda x, y: 2 * xp.sqrt(x * y) / (x + y), xp.multiply)
 
 
@@ -87,7 +88,7 @@ class SkewedIntersection(Skewed):
 
     def gram(self, X: Array, Y: Array) -> Array:
         xp = namespace(X, Y)
-        logs = (xp.log(X + self.shift), xp.log(Y + self.shift))
+        logs = (xp.log(X + float(self.shift)), xp.log(Y + float(self.shift)))
         return xp.exp(-0.5 * manhattan_distances(*logs))
 
 
@@ -113,7 +114,7 @@ class SemigroupLaplace(ClosedForm):
 
     def gram(self, X: Array, Y: Array) -> Array:
         xp = namespace(X, Y)
-        return xp.exp(-self.beta * by_columns(X, Y, lambda x, y: xp.sqrt(x + y), xp.add))
+        return xp.exp(-float(self.beta) * by_columns(X, Y, lambda x, y: xp.sqrt(x + y), xp.add))
 
     def _check_parameters(self) -> None:
         require_positive(self, "beta", self.beta)
