@@ -78,7 +78,10 @@ def test_auto_gamma_of_identical_points_is_finite():
         ({"form": "other"}, "'form' .* 'paired' or 'phase'. Got 'other'"),
         ({"sampling": "sobol"}, "'sampling' .* 'structured' or 'iid' or 'qmc'. Got 'sobol'"),
         ({"n_features": "many"}, "'auto' or an even integer >= 2"),
-        ({"n_features": "auto", "accuracy": 2.0}, "'accuracy' parameter of RBF .* between 0 and 1. Got 2.0"),
+        (
+            {"n_features": "auto", "accuracy": 2.0},
+            "'accuracy' parameter of RBF .* between 0 and 1. Got 2.0",
+        ),
         ({"random_state": "x"}, "'random_state'"),
     ],
 )

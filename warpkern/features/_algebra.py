@@ -225,7 +225,14 @@ def multiply(first: Any, second: Any) -> BaseFeatureMap:
     return Product(first, second)
 
 
-class Scaled(BaseFeatureMap):
+class Rescaled(BaseFeatureMap):
+    """A map whose features are multiplied by something."""
+
+    def _working_width(self, X: Any) -> int:
+        return super()._working_width(X) + self.n_features_out_
+
+
+class Scaled(Rescaled):
     r"""Features of ``factor k(x, y)``, with a factor >= 0: what ``factor * feature_map`` returns.
 
     .. math:: \phi(x) = \sqrt{c}\, \phi_1(x)
@@ -264,7 +271,7 @@ class Scaled(BaseFeatureMap):
         return ExactScaled(self.feature_map_.exact_kernel(), self.factor)
 
 
-class Weighted(BaseFeatureMap):
+class Weighted(Rescaled):
     r"""Features of ``f(x) k(x, y) f(y)`` for a function f of one point.
 
     .. math:: \phi(x) = f(x)\, \phi_1(x)

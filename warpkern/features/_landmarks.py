@@ -70,7 +70,8 @@ def pivoted_landmarks(kernel: KernelFunction, X: Any, m: int, stop: float, rng: 
     values = to_host(diagonal(kernel, X))
     residual = host.astype(values, host.float64)
     _require_psd(kernel, residual, 0.0)
-    rounding = 100.0 * float(host.finfo(values.dtype).eps) * float(host.max(residual))
+    eps, largest = float(host.finfo(values.dtype).eps), float(host.max(residual))
+    rounding, slack = 1e3 * eps * largest, 100.0 * eps**0.5 * largest
     enough = stop * float(host.sum(residual))
     F = None
     pivots = host.empty(0, dtype=host.int64)
@@ -89,7 +90,7 @@ def pivoted_landmarks(kernel: KernelFunction, X: Any, m: int, stop: float, rng: 
         G = solve_triangular(place(R, like=columns, dtype=columns.dtype), columns.T).T
         F = G if F is None else xp.concat([F, G], axis=1)
         residual = residual - _doubles(xp.sum(G * G, axis=1))
-        _require_psd(kernel, residual, 1e4 * rounding)
+        _require_psd(kernel, residual, slack)
         residual = host.maximum(residual, 0.0 * residual)
         residual[chosen] = 0.0
         pivots = host.concat([pivots, chosen])

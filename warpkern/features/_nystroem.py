@@ -205,7 +205,8 @@ class Nystroem(BaseFeatureMap):
         K = xp.astype(self.kernel_(points, points), wide, copy=False)
         K = (K + K.T) / 2
         identity = xp.eye(K.shape[0], dtype=wide, device=K.device)
-        shift = float(xp.finfo(S.dtype).eps) * float(xp.sum(xp.linalg.diagonal(K)))
+        trace = float(xp.sum(xp.linalg.diagonal(K)))
+        shift = float(xp.finfo(S.dtype).eps) * trace if trace > 0 else 1.0
         for factor in _SHIFTS:
             with suppress(NotPositiveDefiniteError):
                 return xp.astype(cholesky(K + factor * shift * identity), S.dtype, copy=False)

@@ -17,6 +17,7 @@ from ..array import (
     to_host,
 )
 from ..exceptions import (
+    InvalidParameterError,
     invalid_parameter,
     require_integer,
     require_number,
@@ -125,43 +126,42 @@ class Bilinear(ClosedForm):
 
     def gram(self, X: Any, Y: Any) -> Array:
         like = anchor(X)
-        A = place(symmetric_matrix(self.A, X.shape[1], self), like=like, dtype=like.dtype)
+        symmetric, _ = symmetric_matrix(self.A, X.shape[1], self)
+        A = place(symmetric, like=like, dtype=like.dtype)
         return row_products(row_products(X, A), Y)
 
 
-def symmetric_matrix(A: Array, p: int, owner: object) -> Array:
-    """Return A (p, p) on the host in float64; refuse what cannot be psd at a glance."""
+def symmetric_matrix(A: Any, p: int, owner: object) -> tuple[Array, float]:
+    """Return A (p, p) on the host in float64, and what a rounding of its entries is.
+
+    What cannot be psd at a glance is refused.
+    """
     given = to_host(A) if is_array(A) else host.asarray(to_dense(A))
-    A = host.astype(given, host.float64)
-    expected = f"a symmetric positive semi-definite matrix ({p}, {p})"
-    if A.shape != (p, p) or not bool(host.all(host.isfinite(A))):
-        raise invalid_parameter(owner, "A", expected, given)
-    asymmetry = float(host.max(host.abs(A - A.T)))
-    lowest = float(host.min(host.linalg.diagonal(A)))
-    if asymmetry > _rounding(given, A) or lowest < -_rounding(given, A):
-        raise invalid_parameter(owner, "A", expected, given)
-    return (A + A.T) / 2
+    dense = host.astype(given, host.float64)
+    exact = not host.isdtype(given.dtype, "real floating")
+    eps = float(host.finfo(host.float64 if exact else given.dtype).eps)
+    if dense.shape == (p, p) and bool(host.all(host.isfinite(dense))):
+        rounding = 10.0 * eps * max(float(host.max(host.abs(dense))), 1e-300)
+        lowest = float(host.min(host.linalg.diagonal(dense)))
+        if float(host.max(host.abs(dense - dense.T))) <= rounding and lowest >= -rounding:
+            return (dense + dense.T) / 2, rounding
+    raise _not_psd(owner, p, given)
 
 
-def psd_root(A: Array, p: int, owner: object) -> Array:
+def psd_root(A: Any, p: int, owner: object) -> Array:
     """Return B (p, r) with B B^T = A on the host, r the rank; refuse A that is not psd.
 
     Notes
     -----
     Cost O(p^3).
     """
-    symmetric = symmetric_matrix(A, p, owner)
+    symmetric, rounding = symmetric_matrix(A, p, owner)
     values, vectors = host.linalg.eigh(symmetric)
-    tolerance = p * _rounding(A if is_array(A) else symmetric, symmetric)
-    if float(values[0]) < -tolerance:
-        expected = f"a symmetric positive semi-definite matrix ({p}, {p})"
-        raise invalid_parameter(owner, "A", expected, A)
-    kept = values > tolerance
+    if float(values[0]) < -p * rounding:
+        raise _not_psd(owner, p, A)
+    kept = values > p * rounding
     return vectors[:, kept] * host.sqrt(values[kept])
 
 
-def _rounding(given: Array, A: Array) -> float:
-    """Return what a few roundings in the type of `given` make of the largest entry of A."""
-    xp = namespace(given)
-    eps = xp.finfo(given.dtype).eps if xp.isdtype(given.dtype, "real floating") else 2.0**-52
-    return 10.0 * float(eps) * max(float(host.max(host.abs(A))), 1e-300)
+def _not_psd(owner: object, p: int, A: Any) -> InvalidParameterError:
+    return invalid_parameter(owner, "A", f"a symmetric positive semi-definite matrix ({p}, {p})", A)
