@@ -6,8 +6,10 @@ import tracemalloc
 import numpy as np
 import pytest
 import scipy.sparse
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
+from sklearn.kernel_approximation import RBFSampler
+from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import FeatureUnion, make_pipeline
 
@@ -199,6 +201,22 @@ class TestScikitLearn:
             pipeline = make_pipeline(phi, LogisticRegression()).fit(X, y)
             assert pipeline.predict(X).shape == (100,)
 
+    def test_features_have_names(self):
+        X = histograms()
+        phi = RBF(4, random_state=0).fit(X)
+        assert phi.get_feature_names_out().tolist() == ["rbf0", "rbf1", "rbf2", "rbf3"]
+        assert phi.set_output(transform="pandas").transform(X).columns[0] == "rbf0"
+
+    def test_kernels_are_metrics_of_scikit_learns_methods(self):
+        X, y = histograms(), histograms()[:, 0]
+        found = KernelRidge(kernel=ExactRBF(0.5)).fit(X, y).predict(X)
+        expected = KernelRidge(kernel="rbf", gamma=0.5).fit(X, y).predict(X)
+        np.testing.assert_allclose(found, expected, atol=1e-8)
+
+    def test_a_transformer_of_scikit_learn_can_be_added(self):
+        X = histograms()
+        assert (RBFSampler(n_components=6) + Linear()).fit(X).n_features_out_ == 6 + P
+
     def test_fit_transform_is_both(self):
         X = histograms()
         phi = RBF(20, random_state=0)
@@ -254,6 +272,26 @@ def test_a_product_with_a_sum_is_a_sum_of_products():
     assert phi.fit(X).n_features_out_ == 40
 
 
+def test_fourier_factors_of_a_product_are_merged_in_any_order():
+    X = histograms()
+    for phi in (
+        RBF(20) * Linear() * Laplace(20),
+        RBF(20) * Laplace(20) * Linear(),
+        Linear() * RBF(20) * Laplace(20),
+    ):
+        assert phi.fit(X).n_features_out_ == 20 * P
+
+
+def test_error_is_measured_on_sparse_rows_and_lists():
+    X = histograms()
+    for name in ("laplace-paired-iid", "skewed-chi2", "rbf-auto"):
+        phi = seeded(ALL[name]).fit(X)
+        expected = kernel_error(phi, None, X)
+        assert kernel_error(phi, None, X.tolist()) == expected
+        sparse = kernel_error(phi, None, scipy.sparse.csr_array(X))
+        assert sparse.max == pytest.approx(expected.max)
+
+
 def test_automatic_landmarks_stop_in_time(rng):
     X = rng.normal(size=(2000, 2))
     sizes = [
@@ -298,11 +336,6 @@ def test_features_of_another_type_are_brought_to_that_of_the_rows(monkeypatch):
         assert double.fit(X).transform(X).dtype == np.float32
 
 
-class Wrong(BaseEstimator):
-    def __call__(self, X, Y):
-        return np.full((X.shape[0], Y.shape[0]), np.inf)
-
-
 @pytest.mark.parametrize(
     ("phi", "error", "message"),
     [
@@ -313,7 +346,14 @@ class Wrong(BaseEstimator):
         (Nystroem(landmarks=[]), InvalidDataError, "m > 0"),
         (Nystroem(landmarks=np.full((2, P), np.nan)), InvalidDataError, "landmarks contain NaN"),
         (Nystroem(landmarks=np.ones((2, P)) * 1j), InvalidDataError, "real points"),
-        (Weighted(Linear(), lambda X: X), InvalidParameterError, r"returns \(1,\) for X of 1 rows"),
+        (Weighted(Linear(), lambda X: X), InvalidParameterError, r"array \(1,\) for X of 1 rows"),
+        (Weighted(Linear(), lambda _: 1.0), InvalidParameterError, "'weight' .* Got 1.0"),
+        (Weighted(Linear(), lambda X: X[:, 0] / 0.0), InvalidDataError, "'weight' .* not finite"),
+        (Nystroem(5, kernel=ExactRBF(1.0), gamma=2.0), InvalidParameterError, "kernel's own"),
+        (Nystroem(5, kernel=ExactRBF), InvalidParameterError, "one of rbf, laplace, chi2"),
+        (RBF(10, gamma=np.ones(2)), InvalidParameterError, "'gamma' parameter of RBF"),
+        (Sum(Linear(), "rbf"), InvalidParameterError, "'second' .* a feature map. Got 'rbf'"),
+        (RBF(2000) * Polynomial(2000, expansion="sketch"), InvalidParameterError, "1,000,000"),
         (Polynomial(degree=9, expansion="exact"), InvalidParameterError, None),
         (FourierProduct(RBF(10), RBF(10), form="x"), InvalidParameterError, "'form'"),
         (Chi2("auto", accuracy=0.0), InvalidParameterError, "'accuracy' parameter of Chi2"),

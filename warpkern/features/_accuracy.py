@@ -11,16 +11,16 @@ from ..array import (
     Array,
     accumulation_dtype,
     anchor,
-    as_rows,
     as_type,
     host,
     host_generator,
     namespace,
+    to_dense,
     to_host,
 )
 from ..contracts import FeatureMap, PSDOperator
 from ..exceptions import InvalidDataError
-from ._base import take_rows
+from ._base import checked_rows, take_rows
 
 __all__ = ["KernelError", "WarpError", "kernel_error", "warped_kernel_error"]
 
@@ -81,7 +81,7 @@ def kernel_error(
     >>> kernel_error(many, None, X).max < 0.5 * kernel_error(few, None, X).max
     True
     """
-    X = as_rows(X)
+    X = checked_rows(X)
     if X.shape[0] > n_sample:
         X = take_rows(X, host_generator(random_state).permutation(X.shape[0])[:n_sample])
     K, K_hat = _grams(feature_map, kernel, X)
@@ -163,6 +163,7 @@ def warped_kernel_error(
     >>> error.warped <= error.bound
     True
     """
+    X = checked_rows(X)
     if operator.n != X.shape[0] or operator.support is not None:
         raise InvalidDataError(
             f"The operator must act on all {X.shape[0]} rows of X. It acts on {operator.n} points."
@@ -183,7 +184,7 @@ def _grams(feature_map: Any, kernel: Any, X: Any) -> tuple[Array, Array]:
     """Return K and K_hat (n, n) on the host in float64."""
     exact = feature_map.exact_kernel() if kernel is None else kernel
     Phi = host.astype(to_host(feature_map.transform(X)), host.float64)
-    wide = as_type(X, accumulation_dtype(anchor(X), namespace(anchor(X))))
+    wide = to_dense(as_type(X, accumulation_dtype(anchor(X), namespace(anchor(X)))))
     return host.astype(to_host(exact(wide, wide)), host.float64), Phi @ Phi.T
 
 

@@ -22,6 +22,8 @@ from ._fourier import AngleMap
 
 __all__ = ["FourierProduct", "Product", "Scaled", "Sum", "Weighted", "multiply"]
 
+_MOST_FEATURES = 1_000_000
+
 
 class Pair(BaseFeatureMap):
     """A map of two maps, cloned and seeded when fitted."""
@@ -36,6 +38,8 @@ class Pair(BaseFeatureMap):
 
     def _fit_parts(self, X: Any, rng: Any) -> tuple[int, int]:
         """Fit both maps to X; return how many features they have."""
+        for name in ("first", "second"):
+            _require_map(self, name)
         self.first_, self.second_ = _seeded([self.first, self.second], rng)
         self.first_.fit(X)
         self.second_.fit(X)
@@ -110,7 +114,11 @@ class Product(Pair):
     """
 
     def _fit(self, X: Any, rng: Any) -> None:
-        self.n_features_out_ = math.prod(self._fit_parts(X, rng))
+        d = math.prod(self._fit_parts(X, rng))
+        if d > _MOST_FEATURES:
+            expected = f"such that the product has at most {_MOST_FEATURES:,} features"
+            raise invalid_parameter(self, "first", expected, f"{self.first!r}: {d:,} features")
+        self.n_features_out_ = d
 
     def _features(self, X: Any, out: Array | None) -> Array:  # noqa: ARG002
         first, second = self.first_.transform(X), self.second_.transform(X)
@@ -220,6 +228,11 @@ def multiply(first: Any, second: Any) -> BaseFeatureMap:
             return Scaled(multiply(factor.feature_map, other), factor.factor)
         if isinstance(factor, Sum):
             return Sum(multiply(factor.first, other), multiply(factor.second, other))
+        if isinstance(factor, Product) and isinstance(other, AngleMap):
+            if isinstance(factor.first, AngleMap):
+                return Product(multiply(factor.first, other), factor.second)
+            if isinstance(factor.second, AngleMap):
+                return Product(factor.first, multiply(factor.second, other))
     if isinstance(first, AngleMap) and isinstance(second, AngleMap):
         return FourierProduct(first, second)
     return Product(first, second)
@@ -261,6 +274,7 @@ class Scaled(Rescaled):
 
     def _fit(self, X: Any, rng: Any) -> None:
         require_number(self, "factor", self.factor)
+        _require_map(self, "feature_map")
         (self.feature_map_,) = _seeded([self.feature_map], rng)
         self.n_features_out_ = _size(self.feature_map_.fit(X), X)
 
@@ -303,6 +317,7 @@ class Weighted(Rescaled):
 
     def _fit(self, X: Any, rng: Any) -> None:
         checked_weights(self, as_type(X[:1, :], self._like.dtype))
+        _require_map(self, "feature_map")
         (self.feature_map_,) = _seeded([self.feature_map], rng)
         self.n_features_out_ = _size(self.feature_map_.fit(X), X)
 
@@ -311,6 +326,12 @@ class Weighted(Rescaled):
 
     def _exact_kernel(self) -> Kernel:
         return ExactWeighted(self.feature_map_.exact_kernel(), self.weight)
+
+
+def _require_map(owner: Any, name: str) -> None:
+    part = getattr(owner, name)
+    if isinstance(part, type) or not (hasattr(part, "fit") and hasattr(part, "transform")):
+        raise invalid_parameter(owner, name, "a feature map", part)
 
 
 def _seeded(parts: list[Any], rng: Any) -> list[Any]:

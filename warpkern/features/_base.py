@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from numbers import Real
 from typing import Any, Self
 
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from ..array import (
@@ -33,14 +33,16 @@ from ..exceptions import BackendError, InvalidDataError
 from ..kernels import Kernel
 from ..kernels._base import require_non_negative
 
-__all__ = ["BaseFeatureMap", "host_sample", "take_rows"]
+__all__ = ["BaseFeatureMap", "checked_rows", "host_sample", "take_rows"]
 
 _BLOCK_BYTES = 32 * 2**20
 _SAMPLE = 1000
 _SAMPLE_ENTRIES = 4 * 2**20
 
 
-class BaseFeatureMap(BaseEstimator, ABC):  # type: ignore[misc]
+class BaseFeatureMap(  # type: ignore[misc]
+    ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC
+):
     """A feature map: a subclass gives `_fit`, `_features` and `_exact_kernel`.
 
     Rows X (n, p) are dense, of any array library, or a SciPy sparse matrix. Features are dense.
@@ -63,7 +65,7 @@ class BaseFeatureMap(BaseEstimator, ABC):  # type: ignore[misc]
 
         `y` is not used.
         """
-        X = _checked_rows(X)
+        X = checked_rows(X)
         entries = anchor(X)
         xp = namespace(entries)
         dtype = default_float(entries, xp)
@@ -79,17 +81,13 @@ class BaseFeatureMap(BaseEstimator, ABC):  # type: ignore[misc]
         self.__dict__ = fitted.__dict__
         return self
 
-    def fit_transform(self, X: Any, y: Any = None) -> Array:
-        """Return the features Phi (n, d) of the rows X (n, p) that the map is fitted to."""
-        return self.fit(X, y).transform(X)
-
     def transform(self, X: Any) -> Array:
         """Return the features Phi (n, d) of the rows X (n, p).
 
         In blocks: beyond the result, memory does not grow with n.
         """
         check_is_fitted(self)
-        X = _checked_rows(X)
+        X = checked_rows(X)
         name = type(self).__name__
         if X.shape[1] != self.n_features_in_:
             raise InvalidDataError(
@@ -97,7 +95,9 @@ class BaseFeatureMap(BaseEstimator, ABC):  # type: ignore[misc]
             )
         here, there = backend_of(anchor(X)), backend_of(self._like)
         if here != there:
-            raise BackendError(f"{name} was fitted on {there}. Got X on {here} instead.")
+            raise BackendError(
+                f"{name} was fitted on {there}. Got X on {here} instead: convert X, or fit there."
+            )
         d, dtype = self.n_features_out_, self._like.dtype
 
         def features(rows: slice, out: Array | None) -> Array:
@@ -116,6 +116,10 @@ class BaseFeatureMap(BaseEstimator, ABC):  # type: ignore[misc]
         """Return the kernel that the fitted map approximates, in closed form."""
         check_is_fitted(self)
         return self._exact_kernel()
+
+    @property
+    def _n_features_out(self) -> int:  # for scikit-learn's names of features
+        return self.n_features_out_
 
     @abstractmethod
     def _fit(self, X: Any, rng: Any) -> None:
@@ -138,6 +142,10 @@ class BaseFeatureMap(BaseEstimator, ABC):  # type: ignore[misc]
         return Sum(self, other) if hasattr(other, "transform") else NotImplemented
 
     def __radd__(self, other: Any) -> Any:
+        from ._algebra import Sum
+
+        if hasattr(other, "transform"):
+            return Sum(other, self)
         return self if other == 0 else NotImplemented  # so that sum([a, b]) works
 
     def __mul__(self, other: Any) -> Any:
@@ -159,7 +167,7 @@ class BaseFeatureMap(BaseEstimator, ABC):  # type: ignore[misc]
             require_non_negative(X, type(self).__name__)
 
 
-def _checked_rows(X: Any) -> Any:
+def checked_rows(X: Any) -> Any:
     """Return X (n, p) as an array, or sparse in compressed rows; what is neither as NumPy's."""
     X = as_rows(X)
     if not is_sparse(X) and not is_array(X):

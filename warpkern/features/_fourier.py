@@ -34,6 +34,7 @@ from ._sampling import (
 __all__ = ["RBF", "AngleMap", "FourierMap", "GaussianMap", "Laplace", "SeparableMap"]
 
 _NEARLY_ORTHOGONAL = 20
+_MOST_ROTATED = 2048  # columns: beyond, principal axes cost more than they bring
 
 
 class AngleMap(BaseFeatureMap):
@@ -201,7 +202,9 @@ class GaussianMap(FourierMap):
             return structured_draws(n, p, rng)
         if sampling == "qmc":
             normals = normal_quantiles(sobol_uniforms(n, p, rng))
-            return DenseProjection(normals @ principal_axes(sample).T)
+            if p <= _MOST_ROTATED:
+                normals = normals @ principal_axes(sample).T
+            return DenseProjection(normals)
         if sampling == "iid":
             return DenseProjection(rng.standard_normal((n, p)))
         return DenseProjection(orthogonal_normals(n, p, rng))

@@ -60,7 +60,8 @@ class Nystroem(BaseFeatureMap):
         For a kernel given by name; see `warpkern.kernels.choose_gamma`.
     landmarks : {"rpcholesky", "kmeans++", "uniform"} or array
         Drawn by randomly pivoted Cholesky factorisation, as k-means++ draws its first centres, or
-        uniformly; or given, as points (m, p) or as indices (m,) into the rows of X.
+        uniformly; or given, as points (m, p) or as indices (m,) into the rows of X, in which case
+        `n_features` does not count.
     accuracy : float
         For ``n_features="auto"``, with "rpcholesky": the share of the trace of the kernel matrix
         that may be left.
@@ -134,12 +135,16 @@ class Nystroem(BaseFeatureMap):
         return self.kernel_
 
     def _resolved_kernel(self, X: Any, rng: Any) -> Any:
-        if callable(self.kernel):
+        if callable(self.kernel) and not isinstance(self.kernel, type):
+            if self.gamma != "auto":
+                expected = "'auto' with a kernel that is no name: set the kernel's own"
+                raise invalid_parameter(self, "gamma", expected, self.gamma)
             return clone(self.kernel, safe=False)
-        if self.kernel not in _NAMED:
+        if not isinstance(self.kernel, str) or self.kernel not in _NAMED:
             expected = f"one of {', '.join(_NAMED)}, or a kernel"
             raise invalid_parameter(self, "kernel", expected, self.kernel)
         named = _NAMED[self.kernel]
+        named(1.0)(X[:1, :], X[:1, :])  # refuses what the kernel does not take, before the sample
         sample = host_sample(X, rng)
         return named(
             choose_gamma(self.gamma, sample, metric=named.metric, random_state=rng, owner=self)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..array import Array, anchor, as_type, namespace
-from ..exceptions import invalid_parameter, require_number
+from ..array import Array, anchor, as_type, is_array, namespace
+from ..exceptions import InvalidDataError, invalid_parameter, require_number
 from ._base import ClosedForm
 
 __all__ = ["Exp", "Product", "Scaled", "Sum", "Weighted"]
@@ -112,9 +112,12 @@ def checked_weights(owner: Any, X: Any) -> Array:
     if not callable(owner.weight):
         raise invalid_parameter(owner, "weight", "a function of the rows X", owner.weight)
     values = owner.weight(X)
-    if tuple(values.shape) != (X.shape[0],):
-        expected = f"a function that returns ({X.shape[0]},) for X of {X.shape[0]} rows"
-        raise invalid_parameter(owner, "weight", expected, tuple(values.shape))
+    n = X.shape[0]
+    if not is_array(values) or tuple(values.shape) != (n,):
+        expected = f"a function that returns an array ({n},) for X of {n} rows"
+        raise invalid_parameter(owner, "weight", expected, getattr(values, "shape", values))
+    if not bool(namespace(values).all(namespace(values).isfinite(values))):
+        raise InvalidDataError("The 'weight' of some row of X is not finite.")
     return as_type(values, anchor(X).dtype)
 
 

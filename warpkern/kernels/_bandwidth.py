@@ -92,7 +92,7 @@ def choose_gamma(
     """
     if metric not in METRICS:
         raise invalid_parameter("choose_gamma", "metric", f"one of {', '.join(METRICS)}", metric)
-    if rule not in ("auto", "scale", "median"):
+    if not isinstance(rule, str) or rule not in ("auto", "scale", "median"):
         return require_positive(owner, "gamma", rule, also="'auto', 'scale', 'median' or ")
     chosen = METRICS[metric]
     if rule != "scale":

@@ -9,7 +9,17 @@ from typing import Any
 
 from sklearn.base import BaseEstimator
 
-from ..array import Array, anchor, as_floats, as_rows, is_sparse, namespace, row_blocks
+from ..array import (
+    Array,
+    anchor,
+    as_floats,
+    as_rows,
+    host,
+    is_array,
+    is_sparse,
+    namespace,
+    row_blocks,
+)
 from ..exceptions import InvalidDataError
 
 __all__ = ["ClosedForm", "Kernel", "diagonal", "require_non_negative"]
@@ -57,8 +67,13 @@ class ClosedForm(BaseEstimator, Kernel):  # type: ignore[misc]
     _non_negative = False
 
     def __call__(self, X: Any, Y: Any = None) -> Array:
-        """Return the Gram matrix (n, m) of X (n, p) and Y (m, p), or of X with itself."""
+        """Return the Gram matrix (n, m) of X (n, p) and Y (m, p), or of X with itself.
+
+        Two points (p,) give one number, as some of scikit-learn's methods ask for it.
+        """
         self._check_parameters()
+        if getattr(X, "ndim", 2) == 1 and getattr(Y, "ndim", 2) == 1:
+            return self(X[None, :], Y[None, :])[0, 0]
         X = _checked(X, "X")
         Y = X if Y is None else _checked(Y, "Y")
         if X.shape[1] != Y.shape[1]:
@@ -81,6 +96,8 @@ class ClosedForm(BaseEstimator, Kernel):  # type: ignore[misc]
 def _checked(X: Any, name: str) -> Any:
     """Return rows (n, p) of reals, in a type to compute with."""
     X = as_rows(X)
+    if not is_sparse(X) and not is_array(X):
+        X = host.asarray(X)
     entries = anchor(X)
     real = namespace(entries).isdtype(entries.dtype, ("real floating", "integral", "bool"))
     if X.ndim != 2 or not real:
