@@ -32,11 +32,11 @@ class KernelError:
     Attributes
     ----------
     mean, max : float
-        Of |k_hat(x, y) - k(x, y)| over all pairs.
+        Of ``|k_hat(x, y) - k(x, y)|`` over all pairs.
     spectral : float
-        |K_hat - K|, the largest singular value.
+        ``|K_hat - K|``, the largest singular value.
     relative : float
-        The same over |K|.
+        The same over ``|K|``.
     n_points : int
     """
 

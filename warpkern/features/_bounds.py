@@ -102,7 +102,7 @@ def features_for_accuracy(
 
 
 def pair_error_bound(n_features: int, delta: float = 0.05, *, form: str = "paired") -> float:
-    """Return eps with |k_hat - k| <= eps at one pair of points, with probability 1 - delta.
+    """Return eps with ``|k_hat - k| <= eps`` at one pair of points, with probability 1 - delta.
 
     Hoeffding's inequality, as in `features_for_accuracy`, solved for the error.
 
