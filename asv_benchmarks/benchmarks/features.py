@@ -81,7 +81,7 @@ def extra_memory(X, phi):
     return peak - result.nbytes
 
 
-def structured_table(repeat=5):
+def structured_table(repeat=20):
     rng = np.random.default_rng(0)
     print("Structured beside dense orthogonal features, 8,192 rows, d = 4,000, float32")
     print(f"  {'p':>6} {'dense':>9} {'structured':>11} {'ratio':>6}   {'auto takes'}")

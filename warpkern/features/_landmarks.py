@@ -56,8 +56,8 @@ def pivoted_landmarks(kernel: KernelFunction, X: Any, m: int, stop: float, rng: 
     Notes
     -----
     Cost N m^2 and N m values of the kernel, in blocks of pivots. With many rows the pivots are
-    chosen among max(10,000, 5 m) of them, drawn at random. Trials as in scikit-learn's k-means++:
-    without them, on MNIST, hardly less of the trace was taken away than by uniform landmarks.
+    chosen among max(10,000, 5 m) of them, drawn at random. The choice among several candidates is
+    what greedy k-means++ does for distances.
 
     References
     ----------

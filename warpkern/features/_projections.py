@@ -84,15 +84,18 @@ class StructuredProjection:
         return assemble_rows(lambda rows, _: self._block(X[rows, :]), shape, block, X)
 
     def _block(self, X: Array) -> Array:
-        padded = _pad_columns(X, self.signs.shape[2])
+        n_blocks, n_steps, size = self.signs.shape
+        m = self.scales.shape[0]
+        padded = _pad_columns(X, size)
         parts = []
-        for b in range(self.signs.shape[0]):
-            values = padded
-            for step in range(3):
-                values = hadamard_transform(values * self.signs[b, step, :])
-            parts.append(values)
-        angles = parts[0] if len(parts) == 1 else namespace(X).concat(parts, axis=1)
-        return angles[:, : self.scales.shape[0]] * self.scales
+        for b in range(n_blocks):
+            values = hadamard_transform(padded * self.signs[b, 0, :])
+            for step in range(1, n_steps):
+                values *= self.signs[b, step, :]
+                values = hadamard_transform(values)
+            width = min(size, m - b * size)
+            parts.append(values[:, :width] * self.scales[b * size : b * size + width])
+        return parts[0] if n_blocks == 1 else namespace(X).concat(parts, axis=1)
 
     def matrix(self, p: int) -> Array:
         """Return Omega (m, p)."""
