@@ -50,6 +50,7 @@ def assemble_rows(
     shape: tuple[int, int],
     block: int | None,
     like: Array,
+    out: Array | None = None,
 ) -> Array:
     """Return the matrix of `shape` whose rows ``compute(rows, out)`` gives, a block at a time.
 
@@ -63,6 +64,8 @@ def assemble_rows(
         Rows at a time; None for all at once.
     like : Array
         The result has its library, device and type.
+    out : Array, optional
+        Where to put the result, if arrays can be written to.
 
     Notes
     -----
@@ -85,10 +88,10 @@ def assemble_rows(
     if not array_api_compat.is_writeable_array(xp.empty(0, device=like.device)):
         parts = [compute(rows, None) for rows in row_blocks(n, block)]
         return parts[0] if len(parts) == 1 else xp.concat(parts, axis=0)
-    result = xp.empty(shape, dtype=like.dtype, device=like.device)
+    result = xp.empty(shape, dtype=like.dtype, device=like.device) if out is None else out
     for rows in row_blocks(n, block):
-        out = result[rows, :]
-        values = compute(rows, out)
-        if values is not out:
+        place = result[rows, :]
+        values = compute(rows, place)
+        if values is not place:
             result[rows, :] = values
     return result

@@ -69,8 +69,8 @@ def cosines(angles: Array, phases: Array | None, scale: float, out: Array | None
         out = np.empty((n, 2 * m if phases is None else m), dtype=angles.dtype)
     for rows in row_blocks(n, cached_rows(out, out.shape[1]) or n):
         if phases is None:
-            np.cos(angles[rows], out=out[rows, :m])
             np.sin(angles[rows], out=out[rows, m:])
+            np.cos(angles[rows], out=out[rows, :m])  # last, as the angles may lie here
         else:
             np.add(angles[rows], phases, out=out[rows])
             np.cos(out[rows], out=out[rows])

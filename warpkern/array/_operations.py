@@ -115,7 +115,8 @@ def cosines(
 ) -> Array:
     """Return scale [cos(A), sin(A)] (n, 2 m), or with phases b (m,) scale cos(A + b) (n, m).
 
-    With `out`, of the shape of the result, a library that can writes there and returns it.
+    With `out`, of the shape of the result, a library that can writes there and returns it; the
+    angles may lie in its first m columns.
 
     Examples
     --------

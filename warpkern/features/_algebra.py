@@ -206,8 +206,8 @@ class FourierProduct(AngleMap):
             stream = host_generator(factor.random_state).spawn(i + 1)[i]
             factor._fit_angles(X, n_angles, stream)
 
-    def _angles(self, X: Any, out: Array | None = None) -> Array:  # noqa: ARG002
-        angles = self.factors_[0]._angles(X)
+    def _angles(self, X: Any, out: Array | None = None) -> Array:
+        angles = self.factors_[0]._angles(X, out)
         for factor in self.factors_[1:]:
             angles += factor._angles(X)
         return angles

@@ -7,7 +7,7 @@ from abc import abstractmethod
 from numbers import Integral
 from typing import Any, ClassVar
 
-from ..array import Array, cosines, is_sparse, place
+from ..array import Array, cosines, is_host, is_sparse, place
 from ..exceptions import invalid_parameter, require_integer, require_share
 from ..kernels import RBF as ExactRBF
 from ..kernels import Kernel, choose_gamma
@@ -70,7 +70,8 @@ class AngleMap(BaseFeatureMap):
         """Return a(x) (n, m) for checked rows X (n, p), if it can in `out`."""
 
     def _features(self, X: Any, out: Array | None) -> Array:
-        angles = self._angles(X, out if self.form == "phase" else None)
+        n_angles = self.n_features_out_ // TERMS[self.form].n_features
+        angles = self._angles(X, None if out is None else out[:, :n_angles])
         return cosines(angles, self.phases_, scale=math.sqrt(2.0 / self.n_features_out_), out=out)
 
     def _resolved_size(self) -> int:
@@ -132,12 +133,8 @@ class FourierMap(AngleMap):
         return self.projection_.apply(z - self.center_, out)
 
     def _working_width(self, X: Any) -> int:
-        in_place = (
-            self.form == "phase"
-            and isinstance(self.projection_, DenseProjection)
-            and not is_sparse(X)
-        )
-        return self.n_features_in_ + (0 if in_place else self.n_features_out_)
+        in_place = is_host(self._like) and not is_sparse(X)
+        return self.n_features_in_ + (0 if in_place else 2 * self.n_features_out_)
 
     @property
     def frequencies_(self) -> Array:

@@ -76,12 +76,12 @@ class StructuredProjection:
     signs: Array
     scales: Array
 
-    def apply(self, X: Any, out: Array | None = None) -> Array:  # noqa: ARG002 - one interface
-        """Return (n, m) for rows X (n, p) at cost n m log(p)."""
+    def apply(self, X: Any, out: Array | None = None) -> Array:
+        """Return (n, m) for rows X (n, p) at cost n m log(p); if it can in `out`."""
         X = to_dense(X)
         shape = (X.shape[0], self.scales.shape[0])
         block = cached_rows(X, self.signs.shape[2])
-        return assemble_rows(lambda rows, _: self._block(X[rows, :]), shape, block, X)
+        return assemble_rows(lambda rows, _: self._block(X[rows, :]), shape, block, X, out)
 
     def _block(self, X: Array) -> Array:
         n_blocks, n_steps, size = self.signs.shape
