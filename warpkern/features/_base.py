@@ -35,7 +35,7 @@ from ..kernels._base import require_non_negative
 
 __all__ = ["BaseFeatureMap", "checked_rows", "host_sample", "take_rows"]
 
-_BLOCK_BYTES = 32 * 2**20
+_BLOCK_BYTES = 16 * 2**20
 _SAMPLE = 1000
 _SAMPLE_ENTRIES = 4 * 2**20
 
