@@ -336,6 +336,7 @@ def test_features_of_another_type_are_brought_to_that_of_the_rows(monkeypatch):
         assert double.fit(X).transform(X).dtype == np.float32
 
 
+@pytest.mark.filterwarnings("ignore:overflow", "ignore:divide by zero")
 @pytest.mark.parametrize(
     ("phi", "error", "message"),
     [

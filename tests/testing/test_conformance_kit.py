@@ -168,7 +168,8 @@ class NewDrawsEachFit(RBF):
 
     def fit(self, X):
         drawn = RBF(self.n_features, random_state=next(self.seeds)).fit(X)
-        self.__dict__.update({k: v for k, v in vars(drawn).items() if k.endswith("_")})
+        learnt = set(vars(drawn)) - set(drawn.get_params())
+        self.__dict__.update({name: vars(drawn)[name] for name in learnt})
         return self
 
 
