@@ -14,13 +14,16 @@ from warpkern.features._projections import (
 )
 from warpkern.features._sampling import (
     cauchy_quantiles,
+    effective_dimension,
     normal_quantiles,
     orthogonal_normals,
+    orthogonalized,
     principal_axes,
     sech_quantiles,
     sobol_uniforms,
 )
 from warpkern.kernels import RBF as ExactRBF
+from warpkern.kernels import choose_gamma
 
 
 @pytest.mark.parametrize("size", [2, 4, 64, 128, 1024])
@@ -115,16 +118,33 @@ def test_principal_axes_are_orthogonal_and_widest_first(rng):
     np.testing.assert_allclose(principal_axes(sample.astype(np.float32)), axes, atol=1e-4)
 
 
-def test_quasi_monte_carlo_has_the_smallest_error_in_few_dimensions(rng):
-    X = rng.normal(size=(60, 4))
-    exact = ExactRBF(0.2)(X)
+def squared_error(X, gamma, sampling, d=1000):
+    exact, errors = ExactRBF(gamma)(X), []
+    for seed in range(10):
+        Phi = RBF(d, gamma=gamma, sampling=sampling, random_state=seed).fit_transform(X)
+        errors.append(np.mean((Phi @ Phi.T - exact) ** 2))
+    return np.mean(errors)
 
-    def error(sampling):
-        grams = []
-        for seed in range(10):
-            phi = RBF(512, gamma=0.2, sampling=sampling, random_state=seed).fit(X)
-            Phi = phi.transform(X)
-            grams.append(Phi @ Phi.T)
-        return np.mean((np.asarray(grams) - exact) ** 2)
 
-    assert error("qmc") < 0.5 * error("orthogonal") < 0.5 * error("iid")
+@pytest.mark.parametrize(("p", "ratio"), [(2, 0.2), (4, 0.5), (8, 0.8), (16, 1.0)])
+def test_quasi_monte_carlo_has_the_smallest_error_in_few_dimensions(p, ratio, rng):
+    X = rng.normal(size=(100, p))
+    gamma = choose_gamma("auto", X)
+    orthogonal = squared_error(X, gamma, "orthogonal")
+    assert squared_error(X, gamma, "qmc") < ratio * orthogonal < squared_error(X, gamma, "iid")
+
+
+def test_effective_dimension_counts_the_dimensions_that_vary(rng):
+    assert effective_dimension(rng.normal(size=(5000, 8))) == pytest.approx(8, rel=0.05)
+    line = rng.normal(size=(50, 1)) * np.ones((1, 300))
+    assert effective_dimension(line) == pytest.approx(1)
+    assert effective_dimension(np.ones((5, 3))) == 1.0
+
+
+def test_orthogonalized_rows_keep_their_lengths(rng):
+    rows = rng.normal(size=(11, 4))
+    result = orthogonalized(rows)
+    np.testing.assert_allclose((result**2).sum(axis=1), (rows**2).sum(axis=1))
+    for start in (0, 4, 8):
+        gram = result[start : start + 4] @ result[start : start + 4].T
+        np.testing.assert_allclose(gram, np.diag(np.diag(gram)), atol=1e-12)

@@ -23,9 +23,11 @@ from ._projections import (
 )
 from ._sampling import (
     cauchy_quantiles,
+    effective_dimension,
     iid_uniforms,
     normal_quantiles,
     orthogonal_normals,
+    orthogonalized,
     principal_axes,
     require_sobol_dimension,
     sobol_uniforms,
@@ -34,6 +36,7 @@ from ._sampling import (
 __all__ = ["RBF", "AngleMap", "FourierMap", "GaussianMap", "Laplace", "SeparableMap"]
 
 _NEARLY_ORTHOGONAL = 20
+_SOBOL_MARGIN = 3  # beyond log2(n) + 3 dimensions n points of Sobol's are not even any more
 _MOST_ROTATED = 2048  # columns: beyond, principal axes cost more than they bring
 
 
@@ -199,6 +202,8 @@ class GaussianMap(FourierMap):
             return structured_draws(n, p, rng)
         if sampling == "qmc":
             normals = normal_quantiles(sobol_uniforms(n, p, rng))
+            if n >= 4 * p and effective_dimension(sample) > math.log2(n) + _SOBOL_MARGIN:
+                normals = orthogonalized(normals)
             if p <= _MOST_ROTATED:
                 normals = normals @ principal_axes(sample).T
             return DenseProjection(normals)

@@ -10,9 +10,11 @@ from ..exceptions import invalid_parameter
 
 __all__ = [
     "cauchy_quantiles",
+    "effective_dimension",
     "iid_uniforms",
     "normal_quantiles",
     "orthogonal_normals",
+    "orthogonalized",
     "principal_axes",
     "require_sobol_dimension",
     "sech_quantiles",
@@ -78,11 +80,36 @@ def orthogonal_normals(n: int, p: int, rng: Any) -> Array:
     rows = host.empty((n, p))
     for start in range(0, n, p):
         size = min(p, n - start)
-        q, r = host.linalg.qr(rng.standard_normal((p, size)))
-        # The signs of R's diagonal make Q uniform over the orthogonal matrices.
-        lengths = host.sqrt(rng.chisquare(p, size=size)) * host.sign(host.linalg.diagonal(r))
-        rows[start : start + size, :] = q.T * lengths[:, None]
+        directions = _orthonormal_rows(rng.standard_normal((p, size)).T)
+        lengths = host.sqrt(rng.chisquare(p, size=size))
+        rows[start : start + size, :] = directions * lengths[:, None]
     return rows
+
+
+def orthogonalized(rows: Array) -> Array:
+    """Return rows (n, p) of the same lengths, orthogonal to each other within blocks of p."""
+    n, p = rows.shape
+    lengths = host.sqrt(host.sum(rows * rows, axis=1))
+    blocks = [_orthonormal_rows(rows[start : start + p, :]) for start in range(0, n, p)]
+    return host.concat(blocks, axis=0) * lengths[:, None]
+
+
+def _orthonormal_rows(rows: Array) -> Array:
+    """Return orthonormal rows that span what the first 1, 2, ... rows (k, p), k <= p, span."""
+    q, r = host.linalg.qr(rows.T)
+    # The signs of R's diagonal make Q of normal rows uniform over the orthogonal matrices.
+    return (q * host.sign(host.linalg.diagonal(r))).T
+
+
+def effective_dimension(sample: Array) -> float:
+    """Return in how many dimensions a sample (n, p) varies: (sum l)^2 / sum l^2, l the variances.
+
+    Of the principal components: p for a sphere, 1 for a line.
+    """
+    centered = sample - host.mean(sample, axis=0)
+    moments = centered @ centered.T if sample.shape[0] < sample.shape[1] else centered.T @ centered
+    total, squares = float(host.linalg.trace(moments)), float(host.sum(moments * moments))
+    return total**2 / squares if squares > 0 else 1.0
 
 
 def principal_axes(sample: Array) -> Array:
