@@ -134,6 +134,20 @@ def test_quasi_monte_carlo_has_the_smallest_error_in_few_dimensions(p, ratio, rn
     assert squared_error(X, gamma, "qmc") < ratio * orthogonal < squared_error(X, gamma, "iid")
 
 
+def test_quasi_monte_carlo_made_orthogonal_is_unbiased(rng):
+    """Sixteen dimensions that all vary: Sobol's points are then made orthogonal."""
+    X = rng.normal(size=(100, 16))
+    assert effective_dimension(X) > np.log2(128) + 3
+    phi = RBF(256, gamma=choose_gamma("auto", X), sampling="qmc")
+    draws = []
+    for seed in range(400):
+        Phi = phi.set_params(random_state=seed).fit(X).transform(X[:12])
+        draws.append(Phi @ Phi.T)
+    standard_error = np.std(draws, axis=0) / np.sqrt(400) + 1e-12
+    deviation = np.abs(np.mean(draws, axis=0) - phi.exact_kernel()(X[:12]))
+    assert (deviation <= 5 * standard_error).all()
+
+
 def test_effective_dimension_counts_the_dimensions_that_vary(rng):
     assert effective_dimension(rng.normal(size=(5000, 8))) == pytest.approx(8, rel=0.05)
     line = rng.normal(size=(50, 1)) * np.ones((1, 300))

@@ -67,12 +67,15 @@ def cosines(angles: Array, phases: Array | None, scale: float, out: Array | None
     n, m = angles.shape
     if out is None:
         out = np.empty((n, 2 * m if phases is None else m), dtype=angles.dtype)
-    for rows in row_blocks(n, cached_rows(out, out.shape[1]) or n):
-        if phases is None:
+    block = min(n, cached_rows(out, out.shape[1]) or n)
+    # One long addition is quicker than one for each row.
+    repeated = None if phases is None else np.tile(phases, (block, 1))
+    for rows in row_blocks(n, block):
+        if repeated is None:
             np.sin(angles[rows], out=out[rows, m:])
             np.cos(angles[rows], out=out[rows, :m])  # last, as the angles may lie here
         else:
-            np.add(angles[rows], phases, out=out[rows])
+            np.add(angles[rows], repeated[: out[rows].shape[0]], out=out[rows])
             np.cos(out[rows], out=out[rows])
         np.multiply(out[rows], scale, out=out[rows])
     return out
