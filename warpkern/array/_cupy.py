@@ -67,3 +67,5 @@ cosines = _generic.cosines
 
 
 topk = _generic.topk  # CuPy's own argpartition sorts the whole row as well
+keep_smallest = _generic.keep_smallest
+listed_distances = _generic.listed_distances

@@ -9,6 +9,7 @@ import array_api_extra as xpx
 
 from ..exceptions import BackendError, NotPositiveDefiniteError
 from ._backend import namespace
+from ._precision import accumulation_dtype
 from ._typing import Array, Namespace
 
 
@@ -87,6 +88,28 @@ def topk(a: Array, k: int) -> tuple[Array, Array]:
     xp = namespace(a)
     columns = xp.argsort(a, axis=1, stable=True)[:, :k]
     return xp.take_along_axis(a, columns, axis=1), columns
+
+
+def keep_smallest(values: Array, columns: Array, tile: Array, start: int) -> tuple[Array, Array]:
+    from ._operations import topk
+
+    xp = namespace(values)
+    k = values.shape[1]
+    new, places = topk(tile, min(k, tile.shape[1]))
+    places = xp.astype(places, columns.dtype, copy=False) + start
+    values, order = topk(xp.concat([values, new], axis=1), k)
+    return values, xp.take_along_axis(xp.concat([columns, places], axis=1), order, axis=1)
+
+
+def listed_distances(points: Array, queries: Array, candidates: Array) -> Array:
+    xp = namespace(points)
+    wide = accumulation_dtype(points, xp)
+    queries = xp.astype(queries, wide, copy=False)
+    columns = []
+    for j in range(candidates.shape[1]):  # no (b, m, p) array at once
+        others = xp.astype(xp.take(points, candidates[:, j], axis=0), wide, copy=False)
+        columns.append(xp.sum((queries - others) ** 2, axis=1))
+    return xp.stack(columns, axis=1)
 
 
 def _short_name(device: Any) -> str:

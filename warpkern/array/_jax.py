@@ -75,3 +75,7 @@ cosines = _generic.cosines
 def topk(a: Array, k: int) -> tuple[Array, Array]:
     values, columns = jax.lax.top_k(-a, k)
     return -values, columns
+
+
+keep_smallest = _generic.keep_smallest
+listed_distances = _generic.listed_distances

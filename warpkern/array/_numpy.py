@@ -82,7 +82,37 @@ def cosines(angles: Array, phases: Array | None, scale: float, out: Array | None
 
 
 def topk(a: Array, k: int) -> tuple[Array, Array]:
+    if _worth_compiling(a.size, k):
+        from ._compiled import smallest
+
+        values = np.empty((a.shape[0], k), dtype=a.dtype)
+        columns = np.empty((a.shape[0], k), dtype=np.int64)
+        smallest(values, columns, a, 0, True)
+        return values, columns
     columns = np.argpartition(a, k - 1, axis=1)[:, :k]
     values = np.take_along_axis(a, columns, axis=1)
     order = np.argsort(values, axis=1, kind="stable")
     return np.take_along_axis(values, order, axis=1), np.take_along_axis(columns, order, axis=1)
+
+
+def keep_smallest(values: Array, columns: Array, tile: Array, start: int) -> tuple[Array, Array]:
+    if not _worth_compiling(tile.size, values.shape[1]):
+        return _generic.keep_smallest(values, columns, tile, start)
+    from ._compiled import smallest
+
+    smallest(values, columns, tile, start, False)
+    return values, columns
+
+
+def listed_distances(points: Array, queries: Array, candidates: Array) -> Array:
+    if not _worth_compiling(candidates.size * points.shape[1]):
+        return _generic.listed_distances(points, queries, candidates)
+    from ._compiled import differences
+
+    return differences(points, queries, candidates)
+
+
+def _worth_compiling(n_numbers: int, k: int = 1) -> bool:
+    # With fewer numbers to go over, importing the compiler takes longer than it saves. For more
+    # than some of the smallest of each row, partitioning is quicker than insertion.
+    return n_numbers >= 2**22 and k <= 128

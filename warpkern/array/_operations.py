@@ -14,6 +14,8 @@ __all__ = [
     "cosines",
     "csr_matmul",
     "eigh_smallest",
+    "keep_smallest",
+    "listed_distances",
     "solve_triangular",
     "to_host",
     "topk",
@@ -129,7 +131,7 @@ def cosines(
 
 
 def topk(a: Array, k: int) -> tuple[Array, Array]:
-    """Return the `k` smallest values of each row of `a`, ascending, and their columns.
+    """Return the `k` smallest values of each row of `a` (n, c), ascending, and their columns.
 
     Examples
     --------
@@ -140,3 +142,54 @@ def topk(a: Array, k: int) -> tuple[Array, Array]:
     """
     values, columns = adapter_of(a).topk(a, k)
     return values, columns
+
+
+def keep_smallest(values: Array, columns: Array, tile: Array, start: int) -> tuple[Array, Array]:
+    """Return the k smallest of each row of `values` (n, k) and `tile` (n, c) together, ascending.
+
+    Parameters
+    ----------
+    values, columns : (n, k)
+        The smallest so far and their columns, as `topk` returns them; a library that can writes
+        the new ones there.
+    tile : (n, c)
+        More columns of the same matrix.
+    start : int
+        The column at which the tile begins.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from warpkern.array import keep_smallest, topk
+    >>> values, columns = topk(np.asarray([[3.0, 1.0]]), 2)
+    >>> keep_smallest(values, columns, np.asarray([[2.0, 5.0]]), start=2)
+    (array([[1., 2.]]), array([[1, 2]]))
+    """
+    values, columns = adapter_of(tile).keep_smallest(values, columns, tile, start)
+    return values, columns
+
+
+def listed_distances(points: Array, queries: Array, candidates: Array) -> Array:
+    """Return ``|q_i - x_j|^2`` (b, m) for queries q (b, p) and the points x_j, j in row i of a list.
+
+    Parameters
+    ----------
+    points : (N, p)
+    queries : (b, p)
+    candidates : (b, m) integers
+        Rows of `points`.
+
+    Notes
+    -----
+    Cost b m p. From the differences, in float64 where the device has it: free of the cancellation
+    that a matrix product suffers.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from warpkern.array import listed_distances
+    >>> X = np.asarray([[0.0], [1.0], [3.0]])
+    >>> listed_distances(X, X[:1], np.asarray([[2, 1]]))
+    array([[9., 1.]])
+    """
+    return adapter_of(points).listed_distances(points, queries, candidates)

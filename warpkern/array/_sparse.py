@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from ._backend import is_host, namespace
-from ._precision import default_float
+from ._backend import is_host, namespace, place
+from ._precision import default_float, index_dtype
 from ._typing import Array
 
 __all__ = [
@@ -22,6 +22,7 @@ __all__ = [
     "is_sparse",
     "join_columns",
     "row_products",
+    "take_rows",
     "to_dense",
     "with_entries",
 ]
@@ -139,6 +140,23 @@ def row_products(X: Any, Y: Any, out: Array | None = None) -> Array:
     if out is not None and is_host(X) and is_host(Y):
         return np.matmul(X, Y.T, out=out)
     return to_dense(X @ Y.T)
+
+
+def take_rows(X: Any, indices: Array) -> Any:
+    """Return rows of X, dense or sparse, by indices on the host or beside X.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from warpkern.array import take_rows
+    >>> take_rows(np.asarray([[1.0], [2.0]]), np.asarray([1, 0]))
+    array([[2.],
+           [1.]])
+    """
+    if is_sparse(X):
+        return X[indices, :]
+    xp = namespace(X)
+    return xp.take(X, place(indices, like=X, dtype=index_dtype(X, xp)), axis=0)
 
 
 def join_columns(parts: list[Any]) -> Any:

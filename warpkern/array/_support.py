@@ -18,6 +18,8 @@ FUNCTIONS: dict[str, str] = {
     "csr_matmul": "sparse times dense",
     "cosines": "cosines and sines side by side",
     "topk": "k smallest of each row",
+    "keep_smallest": "running k smallest of each row",
+    "listed_distances": "distances to listed points",
 }
 """Every adapter defines these, in this order."""
 
@@ -55,6 +57,7 @@ class Library:
     native: frozenset[str]
 
 
+_COMPOSED = ("keep_smallest", "listed_distances")
 _TESTED = "core tests run on every change"
 
 LIBRARIES: tuple[Library, ...] = (
@@ -76,7 +79,7 @@ LIBRARIES: tuple[Library, ...] = (
         devices="cuda:N",
         float64="yes",
         status="checked against its API, not yet executed",
-        native=frozenset(FUNCTIONS) - {"eigh_smallest", "cosines", "topk"},
+        native=frozenset(FUNCTIONS) - {"eigh_smallest", "cosines", "topk", *_COMPOSED},
     ),
     Library(
         name="torch",
@@ -86,7 +89,7 @@ LIBRARIES: tuple[Library, ...] = (
         devices="cpu, cuda:N, mps",
         float64="yes (not on mps)",
         status=_TESTED + ", on the CPU",
-        native=frozenset(FUNCTIONS) - {"eigh_smallest", "cosines"},
+        native=frozenset(FUNCTIONS) - {"eigh_smallest", "cosines", *_COMPOSED},
     ),
     Library(
         name="jax",
@@ -96,7 +99,7 @@ LIBRARIES: tuple[Library, ...] = (
         devices="cpu:N, gpu:N, tpu:N",
         float64="with jax_enable_x64",
         status=_TESTED + ", on the CPU",
-        native=frozenset(FUNCTIONS) - {"use_device", "eigh_smallest", "cosines"},
+        native=frozenset(FUNCTIONS) - {"use_device", "eigh_smallest", "cosines", *_COMPOSED},
     ),
     Library(
         name="generic",

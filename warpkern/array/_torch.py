@@ -68,6 +68,10 @@ def topk(a: Array, k: int) -> tuple[Array, Array]:
     return values, columns
 
 
+keep_smallest = _generic.keep_smallest
+listed_distances = _generic.listed_distances
+
+
 def _pass_over_beta_warning() -> None:
     """Let torch say unheard, as it does once in a process, that its CSR tensors are in beta."""
     with warnings.catch_warnings():

@@ -15,12 +15,13 @@ from ..array import (
     host,
     host_generator,
     namespace,
+    take_rows,
     to_dense,
     to_host,
 )
 from ..contracts import FeatureMap, PSDOperator
 from ..exceptions import InvalidDataError
-from ._base import checked_rows, take_rows
+from ._base import checked_rows
 
 __all__ = ["KernelError", "WarpError", "kernel_error", "warped_kernel_error"]
 

@@ -20,12 +20,11 @@ from ..array import (
     default_float,
     host,
     host_generator,
-    index_dtype,
     is_array,
     is_sparse,
     namespace,
-    place,
     row_blocks,
+    take_rows,
     to_dense,
     to_host,
 )
@@ -33,7 +32,7 @@ from ..exceptions import BackendError, InvalidDataError
 from ..kernels import Kernel
 from ..kernels._base import require_non_negative
 
-__all__ = ["BaseFeatureMap", "checked_rows", "host_sample", "take_rows"]
+__all__ = ["BaseFeatureMap", "checked_rows", "host_sample"]
 
 _BLOCK_BYTES = 16 * 2**20
 _SAMPLE = 1000
@@ -186,14 +185,6 @@ def _block_rows(like: Array, width: int) -> int:
     """Return how many rows of `width` numbers make a block."""
     itemsize = int(namespace(like).finfo(like.dtype).bits) // 8
     return max(1, _BLOCK_BYTES // (itemsize * width))
-
-
-def take_rows(X: Any, indices: Array) -> Any:
-    """Return rows of X, dense or sparse, by indices on the host."""
-    if is_sparse(X):
-        return X[indices, :]
-    xp = namespace(X)
-    return xp.take(X, place(indices, like=X, dtype=index_dtype(X, xp)), axis=0)
 
 
 def host_sample(X: Any, rng: Any) -> Array:

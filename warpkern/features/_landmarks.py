@@ -12,11 +12,11 @@ from ..array import (
     namespace,
     place,
     solve_triangular,
+    take_rows,
     to_host,
 )
 from ..exceptions import InvalidDataError
 from ..kernels import diagonal
-from ._base import take_rows
 
 __all__ = ["LANDMARKS", "kmeans_landmarks", "pivoted_landmarks", "uniform_landmarks"]
 

@@ -19,6 +19,7 @@ from ..array import (
     namespace,
     place,
     solve_triangular,
+    take_rows,
     to_dense,
     to_host,
 )
@@ -30,7 +31,7 @@ from ..exceptions import (
     require_share,
 )
 from ..kernels import RBF, Chi2, Laplace, choose_gamma
-from ._base import BaseFeatureMap, host_sample, take_rows
+from ._base import BaseFeatureMap, host_sample
 from ._landmarks import LANDMARKS
 
 __all__ = ["Nystroem"]

@@ -35,10 +35,12 @@ class KNNBuilder(ABC, BaseEstimator):  # type: ignore[misc]
         *,
         weights: str = "gaussian",
         sigma: float | str = "auto",
+        verbose: bool = False,
     ) -> None:
         self.n_neighbors = n_neighbors
         self.weights = weights
         self.sigma = sigma
+        self.verbose = verbose
 
     @abstractmethod
     def neighbors(self, X: Array, k: int) -> tuple[Array, Array]:

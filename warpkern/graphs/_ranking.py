@@ -3,26 +3,39 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
-from ..array import Array, accumulation_dtype, namespace
+from ..array import (
+    Array,
+    anchor,
+    host,
+    is_sparse,
+    listed_distances,
+    namespace,
+    row_blocks,
+    take_rows,
+)
 
-__all__ = ["drop_itself", "order_with_ties", "rank_candidates", "tied"]
+__all__ = ["drop_itself", "order_with_ties", "rank_candidates", "tie_width"]
+
+_BLOCK_BYTES = 64 * 2**20
 
 # Squared distances closer than this, relative to the k-th nearest, are a tie: what is
 # left of a tie in exact arithmetic once two libraries have summed in their own order.
 _TIE = {64: 2.0**-36, 32: 2.0**-16}
 
 
-def rank_candidates(X: Array, rows: Array, candidates: Array, k: int) -> tuple[Array, Array]:
-    """Return the candidates (b, m) of some rows of X, nearest first, and squared distances (b, m).
+def rank_candidates(X: Any, queries: Any, candidates: Array, k: int) -> tuple[Array, Array]:
+    """Return the candidates (b, m) of some points, nearest first, and squared distances (b, m).
 
     Parameters
     ----------
     X : (N, p)
-    rows : (b,) integers
-        The rows of X that the candidates belong to.
+        Dense, or sparse rows.
+    queries : (b, p)
+        The points that the candidates belong to, in the manner of X.
     candidates : (b, m) integers
-        Rows of X, distinct within each line, the point itself left out; m >= k.
+        Rows of X, distinct within each line; m >= k.
     k : int
         Distances are a tie if they agree up to rounding beside the k-th; ties go to the
         lower index.
@@ -36,17 +49,24 @@ def rank_candidates(X: Array, rows: Array, candidates: Array, k: int) -> tuple[A
     >>> import numpy as np
     >>> from warpkern.graphs import rank_candidates
     >>> X = np.asarray([[0.0], [3.0], [1.0]])
-    >>> rank_candidates(X, np.asarray([0]), np.asarray([[1, 2]]), k=1)
+    >>> rank_candidates(X, X[:1], np.asarray([[1, 2]]), k=1)
     (array([[2, 1]]), array([[1., 9.]]))
     """
-    xp = namespace(X)
-    if candidates.shape[1] == 0:
-        return candidates, X[: candidates.shape[0], :0]
-    candidates = xp.sort(candidates, axis=1)
-    squared = _listed_distances(X, rows, candidates)
-    order = order_with_ties(squared, k)
-    nearest = xp.take_along_axis(candidates, order, axis=1)
-    return nearest, xp.astype(xp.take_along_axis(squared, order, axis=1), X.dtype, copy=False)
+    like = anchor(X)
+    xp = namespace(like)
+    b, m = candidates.shape
+    if m == 0:
+        return candidates, xp.empty((b, 0), dtype=like.dtype, device=like.device)
+    block = max(1, _BLOCK_BYTES // (8 * (m + X.shape[1])))
+    found = []
+    for rows in row_blocks(b, block):
+        listed = xp.sort(candidates[rows, :], axis=1)
+        squared = _distances(X, queries[rows, :], listed)
+        order = order_with_ties(squared, k)
+        nearest = xp.take_along_axis(squared, order, axis=1)
+        found.append((xp.take_along_axis(listed, order, axis=1), xp.astype(nearest, like.dtype)))
+    indices, distances = (xp.concat(list(part), axis=0) for part in zip(*found, strict=True))
+    return indices, distances
 
 
 def drop_itself(candidates: Array, rows: Array) -> Array:
@@ -63,8 +83,11 @@ def drop_itself(candidates: Array, rows: Array) -> Array:
            [5, 2]])
     """
     xp = namespace(candidates)
-    itself = xp.astype(candidates == rows[:, None], xp.int32)
-    return xp.take_along_axis(candidates, xp.argsort(itself, axis=1, stable=True), axis=1)[:, :-1]
+    own = candidates == rows[:, None]
+    last = xp.arange(candidates.shape[1], device=own.device) == candidates.shape[1] - 1
+    last = last[None, :] & ~xp.any(own, axis=1, keepdims=True)
+    m = candidates.shape[1] - 1
+    return xp.reshape(candidates[~(own | last)], (candidates.shape[0], m))
 
 
 def order_with_ties(squared: Array, k: int) -> Array:
@@ -74,26 +97,21 @@ def order_with_ties(squared: Array, k: int) -> Array:
     # Where the k nearest are duplicates, beside the nearest that is none: no absolute scale.
     distinct = xp.min(xp.where(squared > 0, squared, math.inf), axis=1, keepdims=True)
     scale = xp.where(kth > 0, kth, distinct)
-    width = _tie(squared) * xp.where(xp.isfinite(scale), scale, xp.ones_like(scale))
+    width = tie_width(squared) * xp.where(xp.isfinite(scale), scale, xp.ones_like(scale))
     return xp.argsort(xp.round(squared / width), axis=1, stable=True)
 
 
-def tied(squared: Array, other: Array) -> Array:
-    """Return where two squared distances agree up to rounding."""
-    return namespace(squared).abs(squared - other) <= 2 * _tie(squared) * squared
-
-
-def _tie(squared: Array) -> float:
+def tie_width(squared: Array) -> float:
+    """Return the relative difference up to which two squared distances are a tie."""
     return _TIE[namespace(squared).finfo(squared.dtype).bits]
 
 
-def _listed_distances(X: Array, rows: Array, candidates: Array) -> Array:
-    """Return |x_i - x_j|^2 from the differences, one column of candidates at a time, (b, m)."""
-    xp = namespace(X)
-    wide = accumulation_dtype(X, xp)
-    queries = xp.astype(xp.take(X, rows, axis=0), wide, copy=False)
+def _distances(X: Any, queries: Any, candidates: Array) -> Array:
+    if not is_sparse(X):
+        return listed_distances(X, queries, candidates)
+    queries = queries.astype(host.float64)
     columns = []
     for j in range(candidates.shape[1]):
-        others = xp.astype(xp.take(X, candidates[:, j], axis=0), wide, copy=False)
-        columns.append(xp.sum((queries - others) ** 2, axis=1))
-    return xp.stack(columns, axis=1)
+        difference = queries - take_rows(X, candidates[:, j])
+        columns.append(host.asarray(difference.power(2).sum(axis=1)))
+    return host.stack(columns, axis=1)

@@ -1,0 +1,123 @@
+"""Loops over NumPy arrays that no NumPy function does in one pass, compiled by Numba.
+
+Imported on first use: Numba takes half a second to import. What it compiles it keeps on disk, so
+that another process does not compile again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numba
+import numpy as np
+
+from ._typing import Array
+
+__all__ = ["differences", "smallest"]
+
+_STRIP = (
+    32  # columns whose smallest is looked at before each of them: a loop of vector instructions
+)
+
+
+def smallest(values: Array, columns: Array, tile: Array, start: int, fresh: bool) -> None:
+    """Let row i of `values` (n, k), ascending, take in what is smaller in row i of `tile` (n, c).
+
+    `columns` takes in ``start + j`` for column j. With `fresh` there is nothing to start from, and
+    c must be at least k. A tile that is a transposed matrix is read in its own order.
+    """
+    by_rows = tile.flags.c_contiguous or not tile.T.flags.c_contiguous
+    if by_rows:
+        _in_threads(_of_rows, len(tile), values, columns, np.ascontiguousarray(tile), start, fresh)
+    else:
+        _in_threads(_of_columns, len(tile), values, columns, tile.T, start, fresh)
+
+
+def differences(points: Array, queries: Array, candidates: Array) -> Array:
+    """Return |x_ij - q_i|^2 (b, m) in float64 for points at `candidates` (b, m), queries (b, p)."""
+    result = np.empty(candidates.shape, dtype=np.float64)
+    _in_threads(_of_differences, len(queries), points, queries, candidates, result)
+    return result
+
+
+def _in_threads(kernel: Callable[..., None], n: int, *arguments: Any) -> None:
+    """Call ``kernel(*arguments, begin, end)`` on as many parts of range(n) as Numba has threads."""
+    n_threads = min(numba.get_num_threads(), n)
+    bounds = np.linspace(0, n, n_threads + 1).astype(np.int64)
+    if n_threads < 2:
+        return kernel(*arguments, 0, n)
+    with ThreadPoolExecutor(n_threads) as pool:
+        parts = zip(bounds[:-1], bounds[1:], strict=True)
+        for done in [pool.submit(kernel, *arguments, *part) for part in parts]:
+            done.result()
+
+
+compiled = numba.njit(nogil=True, cache=True)
+
+
+@compiled
+def _insert(values, columns, value, column):  # type: ignore[no-untyped-def]
+    """Put a value in its place in an ascending row, whose last falls out."""
+    place = values.shape[0] - 1
+    while place > 0 and values[place - 1] > value:
+        values[place] = values[place - 1]
+        columns[place] = columns[place - 1]
+        place -= 1
+    values[place] = value
+    columns[place] = column
+
+
+@compiled
+def _of_rows(values, columns, tile, start, fresh, begin, end):  # type: ignore[no-untyped-def]
+    k = values.shape[1]
+    for i in range(begin, end):
+        first = 0
+        if fresh:
+            first = k
+            for j in range(k):
+                values[i, j] = tile[i, j]  # before it is inserted among those to its left
+                _insert(values[i, : j + 1], columns[i, : j + 1], tile[i, j], start + j)
+        worst = values[i, k - 1]
+        for j in range(first, tile.shape[1]):
+            if tile[i, j] < worst:
+                _insert(values[i], columns[i], tile[i, j], start + j)
+                worst = values[i, k - 1]
+
+
+@compiled
+def _of_columns(values, columns, tile, start, fresh, begin, end):  # type: ignore[no-untyped-def]
+    # Row by row of the matrix, a strip at a time: most strips hold nothing that is small enough.
+    k = values.shape[1]
+    first = 0
+    if fresh:
+        first = k
+        for i in range(k):
+            for j in range(begin, end):
+                values[j, i] = tile[i, j]
+                _insert(values[j, : i + 1], columns[j, : i + 1], tile[i, j], start + i)
+    worst = values[begin:end, k - 1].copy()
+    for i in range(first, tile.shape[0]):
+        for strip in range(begin, end, _STRIP):
+            stop = min(end, strip + _STRIP)
+            found = False
+            for j in range(strip, stop):
+                found |= tile[i, j] < worst[j - begin]
+            if found:
+                for j in range(strip, stop):
+                    if tile[i, j] < worst[j - begin]:
+                        _insert(values[j], columns[j], tile[i, j], start + i)
+                        worst[j - begin] = values[j, k - 1]
+
+
+@numba.njit(nogil=True, cache=True, fastmath={"reassoc", "contract"})
+def _of_differences(points, queries, candidates, result, begin, end):  # type: ignore[no-untyped-def]
+    for i in range(begin, end):
+        for j in range(candidates.shape[1]):
+            total = 0.0
+            other = candidates[i, j]
+            for c in range(points.shape[1]):
+                step = np.float64(queries[i, c]) - np.float64(points[other, c])
+                total += step * step
+            result[i, j] = total
