@@ -21,8 +21,25 @@ from functools import cached_property
 from typing import Any, Protocol, Self, runtime_checkable
 
 from .array import CSR, Array, to_host
+from .exceptions import InvalidDataError
 
-__all__ = ["FeatureMap", "Graph", "GraphBuilder", "Head", "Operator", "PSDOperator"]
+__all__ = [
+    "FeatureMap",
+    "Graph",
+    "GraphBuilder",
+    "Head",
+    "NeighborIndex",
+    "Operator",
+    "PSDOperator",
+]
+
+
+class NeighborIndex(Protocol):
+    """Points to look for neighbours among."""
+
+    def query(self, X: Array, k: int) -> tuple[Array, Array]:
+        """Return indices and distances (n, k) of the k points nearest to each row of X (n, p)."""
+        ...
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -38,12 +55,19 @@ class Graph:
         A node without edges is allowed.
     description : str
         How the graph was made.
+    index : NeighborIndex or None
+        What finds the neighbours of new points, with the points themselves. Left behind when
+        the graph is pickled: a model that is sent away does not carry its training data along.
     """
 
     indptr: Array
     indices: Array
     weights: Array
     description: str = ""
+    index: NeighborIndex | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "index": None}
 
     def __repr__(self) -> str:
         return f"<Graph: {self.n_nodes} nodes, {self.n_edges} edges>"
@@ -74,6 +98,19 @@ class Graph:
         edges.eliminate_zeros()
         return int(connected_components(edges, directed=False)[0])
 
+    def query(self, X: Array, k: int) -> tuple[Array, Array]:
+        """Return indices and distances (n, k) of the k nodes nearest to each row of X (n, p).
+
+        Nearest first, by the metric of the graph. X are new points: a row that is a node finds
+        itself.
+        """
+        if self.index is None:
+            raise InvalidDataError(
+                "This graph does not know its points: it was precomputed, or pickled. Build it "
+                "again to look for the neighbours of others."
+            )
+        return self.index.query(X, k)
+
     def describe(self) -> str:
         """Return one line: size, edges, components and how the graph was made."""
         counts = (self.n_nodes, "node"), (self.n_edges, "edge"), (self.n_components, "component")
@@ -99,7 +136,10 @@ class FeatureMap(Protocol):
 
 @runtime_checkable
 class GraphBuilder(Protocol):
-    """Points to a graph."""
+    """Points to a graph.
+
+    Rows are dense; a builder may take SciPy sparse matrices as well, or refuse them by ValueError.
+    """
 
     def build(self, X: Array) -> Graph:
         """Return the graph on the rows of X (N, p), in the library and on the device of X."""

@@ -120,7 +120,7 @@ def test_auto_takes_ten_neighbors_or_all_there_are():
         ({"n_neighbors": 5}, "below the number of points, which is 5. Got 5"),
         ({"n_neighbors": 0}, "'n_neighbors' parameter of ExactKNN must be 'auto' or an integer"),
         ({"n_neighbors": 2.5}, "'n_neighbors'"),
-        ({"weights": "linear"}, "'weights' .* 'gaussian' or 'binary'. Got 'linear'"),
+        ({"weights": "linear"}, "'weights' .* 'gaussian' or 'binary' or 'cosine'. Got 'linear'"),
         ({"sigma": -1.0}, "'sigma'"),
     ],
 )

@@ -221,7 +221,7 @@ class NaNOnDuplicates(ExactKNN):
 class RandomNeighbors(ExactKNN):
     def neighbors(self, X, k):
         n = X.shape[0]
-        steps = np.random.default_rng(0).integers(1, n, size=(n, k))
+        steps = np.random.default_rng(0).permuted(np.tile(np.arange(1, n), (n, 1)), axis=1)[:, :k]
         return (np.arange(n)[:, None] + steps) % n, np.ones((n, k), dtype=X.dtype)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 from typing import Any
 
 import numba
@@ -38,7 +39,8 @@ def smallest(values: Array, columns: Array, tile: Array, start: int, fresh: bool
 def differences(points: Array, queries: Array, candidates: Array) -> Array:
     """Return |x_ij - q_i|^2 (b, m) in float64 for points at `candidates` (b, m), queries (b, p)."""
     result = np.empty(candidates.shape, dtype=np.float64)
-    _in_threads(_of_differences, len(queries), points, queries, candidates, result)
+    rows = (np.ascontiguousarray(a) for a in (points, queries, candidates))
+    _in_threads(_of_differences, len(queries), *rows, result)
     return result
 
 
@@ -49,8 +51,7 @@ def _in_threads(kernel: Callable[..., None], n: int, *arguments: Any) -> None:
     if n_threads < 2:
         return kernel(*arguments, 0, n)
     with ThreadPoolExecutor(n_threads) as pool:
-        parts = zip(bounds[:-1], bounds[1:], strict=True)
-        for done in [pool.submit(kernel, *arguments, *part) for part in parts]:
+        for done in [pool.submit(kernel, *arguments, *part) for part in pairwise(bounds)]:
             done.result()
 
 

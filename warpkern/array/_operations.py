@@ -170,7 +170,7 @@ def keep_smallest(values: Array, columns: Array, tile: Array, start: int) -> tup
 
 
 def listed_distances(points: Array, queries: Array, candidates: Array) -> Array:
-    """Return ``|q_i - x_j|^2`` (b, m) for queries q (b, p) and the points x_j, j in row i of a list.
+    """Return ``|q_i - x_j|^2`` (b, m) for queries q (b, p) and points x_j, j in row i of a list.
 
     Parameters
     ----------

@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from ._backend import is_host, namespace, place
+from ..exceptions import InvalidDataError
+from ._backend import is_array, is_host, namespace, place
 from ._precision import default_float, index_dtype
 from ._typing import Array
 
@@ -19,8 +20,10 @@ __all__ = [
     "as_floats",
     "as_rows",
     "as_type",
+    "checked_rows",
     "is_sparse",
     "join_columns",
+    "require_finite",
     "row_products",
     "take_rows",
     "to_dense",
@@ -77,6 +80,29 @@ def as_rows(X: Any) -> Any:
         rows = rows.copy()
         rows.sum_duplicates()
     return rows
+
+
+def checked_rows(X: Any) -> Any:
+    """Return X (n, p) as an array, or sparse in compressed rows; what is neither as NumPy's."""
+    X = as_rows(X)
+    if not is_sparse(X) and not is_array(X):
+        X = np.asarray(X)
+    if X.ndim != 2 or 0 in X.shape:
+        raise InvalidDataError(
+            f"X must be (n, p) with at least one row and one column. Got {tuple(X.shape)}."
+        )
+    entries = anchor(X)
+    if not namespace(entries).isdtype(entries.dtype, ("real floating", "integral", "bool")):
+        raise InvalidDataError(f"X must hold real numbers. Got {entries.dtype} instead.")
+    return X
+
+
+def require_finite(X: Any) -> None:
+    """Raise InvalidDataError if X, dense or sparse, holds NaN or infinity."""
+    entries = anchor(X)
+    xp = namespace(entries)
+    if not bool(xp.all(xp.isfinite(entries))):
+        raise InvalidDataError("X contains NaN or infinity.")
 
 
 def as_type(X: Any, dtype: Any) -> Any:

@@ -12,6 +12,7 @@ from ..array import (
     accumulation_dtype,
     anchor,
     as_type,
+    checked_rows,
     host,
     host_generator,
     namespace,
@@ -21,7 +22,6 @@ from ..array import (
 )
 from ..contracts import FeatureMap, PSDOperator
 from ..exceptions import InvalidDataError
-from ._base import checked_rows
 
 __all__ = ["KernelError", "WarpError", "kernel_error", "warped_kernel_error"]
 

@@ -13,16 +13,15 @@ from sklearn.utils.validation import check_is_fitted
 from ..array import (
     Array,
     anchor,
-    as_rows,
     as_type,
     assemble_rows,
     backend_of,
+    checked_rows,
     default_float,
     host,
     host_generator,
-    is_array,
-    is_sparse,
     namespace,
+    require_finite,
     row_blocks,
     take_rows,
     to_dense,
@@ -32,7 +31,7 @@ from ..exceptions import BackendError, InvalidDataError
 from ..kernels import Kernel
 from ..kernels._base import require_non_negative
 
-__all__ = ["BaseFeatureMap", "checked_rows", "host_sample"]
+__all__ = ["BaseFeatureMap", "host_sample"]
 
 _BLOCK_BYTES = 16 * 2**20
 _SAMPLE = 1000
@@ -158,27 +157,9 @@ class BaseFeatureMap(  # type: ignore[misc]
         return self * factor
 
     def _check_values(self, X: Any) -> None:
-        entries = anchor(X)
-        xp = namespace(entries)
-        if not bool(xp.all(xp.isfinite(entries))):
-            raise InvalidDataError("X contains NaN or infinity.")
+        require_finite(X)
         if self._non_negative:
             require_non_negative(X, type(self).__name__)
-
-
-def checked_rows(X: Any) -> Any:
-    """Return X (n, p) as an array, or sparse in compressed rows; what is neither as NumPy's."""
-    X = as_rows(X)
-    if not is_sparse(X) and not is_array(X):
-        X = host.asarray(X)
-    if X.ndim != 2 or 0 in X.shape:
-        raise InvalidDataError(
-            f"X must be (n, p) with at least one row and one column. Got {tuple(X.shape)}."
-        )
-    entries = anchor(X)
-    if not namespace(entries).isdtype(entries.dtype, ("real floating", "integral", "bool")):
-        raise InvalidDataError(f"X must hold real numbers. Got {entries.dtype} instead.")
-    return X
 
 
 def _block_rows(like: Array, width: int) -> int:

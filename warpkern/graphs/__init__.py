@@ -2,7 +2,9 @@
 
 from ..contracts import Graph
 from ._builder import KNNBuilder
+from ._descent import NNDescent
 from ._exact import ExactKNN
+from ._lsh import LSH
 from ._neighbors import graph_from_neighbors
 from ._ranking import drop_itself, rank_candidates
 
@@ -10,6 +12,8 @@ __all__ = [
     "ExactKNN",
     "Graph",
     "KNNBuilder",
+    "LSH",
+    "NNDescent",
     "drop_itself",
     "graph_from_neighbors",
     "rank_candidates",

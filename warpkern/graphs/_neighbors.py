@@ -1,12 +1,25 @@
-"""Neighbour lists to a graph: weights, and the paper's symmetrisation rule."""
+"""Neighbour lists to a graph."""
 
 from __future__ import annotations
 
 from ..array import CSR, Array, index_dtype, namespace
 from ..contracts import Graph
 from ..exceptions import InvalidDataError, invalid_parameter, require_positive
+from ._weights import WEIGHTS, EdgeWeights
 
-__all__ = ["graph_from_neighbors"]
+__all__ = [
+    "Edges",
+    "check_lists",
+    "check_options",
+    "edges_from_neighbors",
+    "graph_from_edges",
+    "graph_from_neighbors",
+]
+
+_RULES = ("union", "mutual", "average")
+
+Edges = tuple[Array, Array, Array]
+"""Undirected edges, each once: lower ends, higher ends (in order of both) and weights."""
 
 
 def graph_from_neighbors(
@@ -15,6 +28,7 @@ def graph_from_neighbors(
     *,
     weights: str = "gaussian",
     sigma: float | str = "auto",
+    symmetrize: str = "union",
     description: str = "",
 ) -> Graph:
     """Return the graph with an edge i ~ j where j is a listed neighbour of i, or i of j.
@@ -22,13 +36,17 @@ def graph_from_neighbors(
     Parameters
     ----------
     neighbors : (N, q) integers
-        Row i: the neighbours of point i, itself left out, nearest first.
+        Row i: the neighbours of point i, itself left out, nearest first, each once.
     squared_distances : (N, q) reals
         ``|x_i - x_j|^2`` for each of them.
-    weights : {"gaussian", "binary"}
-        ``exp(-dist^2 / (2 sigma^2))``, or 1.
-    sigma : float or "auto"
-        "auto" is the mean distance to the q-th neighbour.
+    weights : {"gaussian", "binary", "cosine"}
+        ``exp(-d^2 / (2 sigma^2))``, 1, or ``1 - d^2 / 2``: the cosine, for points of length 1.
+    sigma : float, "auto" or "self-tuning"
+        "auto" is the mean distance to the q-th neighbour; "self-tuning" puts the product of both
+        points' distances to their q-th neighbours in place of ``2 sigma^2``.
+    symmetrize : {"union", "mutual", "average"}
+        Which pairs are edges: those listed from either side, from both sides, or from either side
+        with half the weight where the other side does not list it.
     description : str
         Kept with the graph.
 
@@ -49,6 +67,52 @@ def graph_from_neighbors(
     >>> graph.indices
     array([1, 0, 2, 1])
     """
+    check_options("the graph", weights, sigma, symmetrize)
+    check_lists(neighbors, squared_distances)
+    weigh = EdgeWeights.of(squared_distances, weights, sigma)
+    edges = edges_from_neighbors(neighbors, squared_distances, weigh, symmetrize)
+    return graph_from_edges(edges, neighbors.shape[0], description)
+
+
+def edges_from_neighbors(
+    neighbors: Array, squared_distances: Array, weigh: EdgeWeights, symmetrize: str
+) -> Edges:
+    """Return the edges of `graph_from_neighbors`, by checked options.
+
+    Those whose weight vanishes are none.
+    """
+    xp = namespace(neighbors, squared_distances)
+    n_nodes, q = neighbors.shape
+    heads = xp.astype(neighbors, index_dtype(neighbors, xp), copy=False)
+    tails = xp.broadcast_to(
+        xp.arange(n_nodes, dtype=heads.dtype, device=heads.device)[:, None], (n_nodes, q)
+    )
+    values = weigh(squared_distances, tails, heads)
+    return _undirected(
+        xp.reshape(xp.minimum(tails, heads), (-1,)),
+        xp.reshape(xp.maximum(tails, heads), (-1,)),
+        xp.reshape(values, (-1,)),
+        symmetrize,
+    )
+
+
+def graph_from_edges(edges: Edges, n_nodes: int, description: str) -> Graph:
+    """Return the graph on `n_nodes` nodes that has these undirected edges, each listed once."""
+    affinity = _mirror(*edges, n_nodes)
+    return Graph(affinity.indptr, affinity.indices, affinity.data, description)
+
+
+def check_options(owner: object, weights: str, sigma: float | str, symmetrize: str) -> None:
+    """Refuse options of `graph_from_neighbors` that there are not, in the name of `owner`."""
+    for name, given, known in (("weights", weights, WEIGHTS), ("symmetrize", symmetrize, _RULES)):
+        if given not in known:
+            raise invalid_parameter(owner, name, " or ".join(map(repr, known)), given)
+    if sigma not in ("auto", "self-tuning"):
+        require_positive(owner, "sigma", sigma, also="'auto', 'self-tuning' or ")
+
+
+def check_lists(neighbors: Array, squared_distances: Array) -> None:
+    """Refuse lists of neighbours that are impossible."""
     xp = namespace(neighbors, squared_distances)
     if neighbors.ndim != 2 or neighbors.shape != squared_distances.shape:
         raise InvalidDataError(
@@ -58,41 +122,13 @@ def graph_from_neighbors(
     n_nodes, q = neighbors.shape
     if q and not (int(xp.min(neighbors)) >= 0 and int(xp.max(neighbors)) < n_nodes):
         raise InvalidDataError(f"'neighbors' must lie in 0 ... {n_nodes - 1}. Got others as well.")
+    ordered = xp.sort(neighbors, axis=1)
+    if bool(xp.any(ordered[:, 1:] == ordered[:, :-1])):
+        raise InvalidDataError("'neighbors' lists a neighbour twice in one row.")
     if not bool(xp.all(squared_distances >= 0)):
         raise InvalidDataError("'squared_distances' must be >= 0. Got negative numbers or NaN.")
-    values = _edge_weights(squared_distances, weights, sigma)
-    heads = xp.astype(neighbors, index_dtype(neighbors, xp), copy=False)
-    tails = xp.broadcast_to(
-        xp.arange(n_nodes, dtype=heads.dtype, device=heads.device)[:, None], (n_nodes, q)
-    )
-    low, high, values = _unique_edges(
-        xp.reshape(xp.minimum(tails, heads), (-1,)),
-        xp.reshape(xp.maximum(tails, heads), (-1,)),
-        xp.reshape(values, (-1,)),
-    )
-    affinity = _mirror(low, high, values, n_nodes)
-    return Graph(affinity.indptr, affinity.indices, affinity.data, description)
-
-
-def _edge_weights(squared_distances: Array, weights: str, sigma: float | str) -> Array:
-    """Return W_ij = exp(-dist_ij^2 / (2 sigma^2)), or 1."""
-    xp = namespace(squared_distances)
-    if weights not in ("gaussian", "binary"):
-        raise invalid_parameter("the graph", "weights", "'gaussian' or 'binary'", weights)
-    if sigma != "auto":
-        sigma = require_positive("the graph", "sigma", sigma, also="'auto' or ")
-    if weights == "binary" or squared_distances.shape[1] == 0:
-        return xp.ones_like(squared_distances)
-    width = _auto_sigma(squared_distances) if sigma == "auto" else float(sigma)
-    if width == 0.0:  # every point has q duplicates: all listed distances are zero
-        return xp.ones_like(squared_distances)
-    return xp.exp(-squared_distances / (2.0 * width**2))
-
-
-def _auto_sigma(squared_distances: Array) -> float:
-    """Return the mean distance to the q-th neighbour."""
-    xp = namespace(squared_distances)
-    return float(xp.mean(xp.sqrt(squared_distances[:, -1])))
+    if not bool(xp.all(xp.isfinite(squared_distances))):
+        raise InvalidDataError("'squared_distances' must be finite. Got infinity: scale X down.")
 
 
 def _lexicographic_order(first: Array, second: Array) -> Array:
@@ -102,14 +138,20 @@ def _lexicographic_order(first: Array, second: Array) -> Array:
     return xp.take(order, xp.argsort(xp.take(first, order), stable=True))
 
 
-def _unique_edges(low: Array, high: Array, values: Array) -> tuple[Array, Array, Array]:
-    """Keep one of each undirected edge {low, high}, and none whose weight underflows to zero."""
+def _undirected(low: Array, high: Array, values: Array, symmetrize: str) -> Edges:
+    """Keep one of each edge {low, high}, which is listed once or twice, by the rule."""
     xp = namespace(low)
     order = _lexicographic_order(low, high)
     low, high, values = (xp.take(a, order) for a in (low, high, values))
-    new = (low[1:] != low[:-1]) | (high[1:] != high[:-1])
-    first = xp.ones((min(1, low.shape[0]),), dtype=xp.bool, device=low.device)
-    kept = xp.concat([first, new]) & (low != high) & (values != 0)
+    same = (low[1:] == low[:-1]) & (high[1:] == high[:-1])
+    none = xp.zeros((min(1, low.shape[0]),), dtype=xp.bool, device=low.device)
+    second = xp.concat([none, same])  # the edge before is the same
+    twice = xp.concat([same, none])  # the edge after is the same
+    if symmetrize == "average":
+        values = xp.where(twice, values, values / 2.0)
+    kept = ~second & (low != high) & (values > 0)
+    if symmetrize == "mutual":
+        kept = kept & twice
     return low[kept], high[kept], values[kept]
 
 
