@@ -80,14 +80,32 @@ def warpkern_feature_maps() -> Iterator[FeatureMapSpec]:
 def warpkern_graph_builders() -> Iterator[GraphBuilderSpec]:
     """Yield the graph builders."""
     yield GraphBuilderSpec(
-        "exact",
-        "warpkern.graphs:ExactKNN",
-        summary="exact k nearest neighbours, all pairs in blocks",
+        "auto",
+        "warpkern.graphs:AutoKNN",
+        summary="the builder that suits the size of the data and the array library",
     )
     yield GraphBuilderSpec(
-        "auto",
+        "exact",
         "warpkern.graphs:ExactKNN",
-        summary="the builder that suits the data (exact, at any size)",
+        summary="exact k nearest neighbours, all pairs in tiles",
+    )
+    yield GraphBuilderSpec(
+        "nn-descent",
+        "warpkern.graphs:NNDescent",
+        summary="approximate k nearest neighbours by NN-descent (pynndescent)",
+        backends=("numpy",),
+        reference="Dong, Charikar and Li (2011)",
+    )
+    yield GraphBuilderSpec(
+        "lsh",
+        "warpkern.graphs:LSH",
+        summary="approximate k nearest neighbours by hashing, tables added to a wanted recall",
+        reference="Datar et al. (2004)",
+    )
+    yield GraphBuilderSpec(
+        "precomputed",
+        "warpkern.graphs:Precomputed",
+        summary="affinities, a graph or lists of neighbours from outside",
     )
 
 

@@ -6,6 +6,8 @@ from itertools import count
 
 import numpy as np
 import pytest
+from scipy.sparse import coo_matrix
+from sklearn.base import clone
 
 from warpkern.array import is_host, is_sparse, to_dense, to_host
 from warpkern.contracts import Graph
@@ -27,7 +29,7 @@ from warpkern.features import (
     Weighted,
 )
 from warpkern.features import Product as KroneckerProduct
-from warpkern.graphs import ExactKNN
+from warpkern.graphs import LSH, ExactKNN, NNDescent
 from warpkern.heads import KRR
 from warpkern.operators import LaplacianPower
 from warpkern.registry import KINDS, default_registry
@@ -52,6 +54,8 @@ BUILT_IN = {
     ("feature_map", "polynomial"): Polynomial,
     ("graph", "auto"): lambda: default_registry().create("graph", "auto"),
     ("graph", "exact"): ExactKNN,
+    ("graph", "nn-descent"): lambda: NNDescent(random_state=0),
+    ("graph", "lsh"): lambda: LSH(random_state=0),
     ("operator", "laplacian"): LaplacianPower,
     ("head", "krr"): KRR,
 }
@@ -71,6 +75,9 @@ VARIANTS = [
     ("feature_map", Weighted(RBF(32), first_column, random_state=0)),
     ("graph", ExactKNN(n_neighbors=3, weights="binary")),
     ("graph", ExactKNN(sigma=0.5)),
+    ("graph", ExactKNN(sigma="self-tuning", symmetrize="mutual")),
+    ("graph", ExactKNN(symmetrize="average")),
+    ("graph", LSH(bucket_size=8, n_neighbors=5, recall=0.8, random_state=0)),
     ("operator", LaplacianPower(alpha=0.0)),
     ("operator", LaplacianPower(power=3, normalized=False)),
     ("head", KRR(reg=1.0, fit_intercept=False)),
@@ -100,7 +107,7 @@ def test_no_built_in_component_is_left_unchecked():
         if kind != "command"
         for entry in default_registry().entries(kind)
         if entry.provider == "warpkern"
-    }
+    } - {("graph", "precomputed")}  # which has one graph: tests/graphs/test_precomputed.py
 
 
 @pytest.mark.parametrize(("kind", "name"), list(BUILT_IN))
@@ -223,6 +230,42 @@ class RandomNeighbors(ExactKNN):
         n = X.shape[0]
         steps = np.random.default_rng(0).permuted(np.tile(np.arange(1, n), (n, 1)), axis=1)[:, :k]
         return (np.arange(n)[:, None] + steps) % n, np.ones((n, k), dtype=X.dtype)
+
+
+class ForgetsSparseEntries(ExactKNN):
+    def build(self, X):
+        if isinstance(X, coo_matrix):
+            X = coo_matrix((X.data[::2], (X.row[::2], X.col[::2])), shape=X.shape)
+        return super().build(X)
+
+
+class SeesLengths(ExactKNN):
+    def build(self, X):
+        graph = super().build(X)
+        return replace(graph, weights=graph.weights * abs(X).max())
+
+
+class LeavesComponents(ExactKNN):
+    def build(self, X):
+        return clone(self).set_params(connect=False)._build(X)
+
+    def _build(self, X):
+        return super().build(X)
+
+
+class Backwards:
+    def __init__(self, index):
+        self.index = index
+
+    def query(self, X, k):
+        indices, distances = self.index.query(X, k)
+        return indices[:, ::-1], distances[:, ::-1]
+
+
+class QueriesBackwards(ExactKNN):
+    def build(self, X):
+        graph = super().build(X)
+        return replace(graph, index=Backwards(graph.index))
 
 
 class Unsorted(ExactKNN):
@@ -393,6 +436,8 @@ def seeded(feature_map):
     return lambda: feature_map(64, random_state=0)
 
 
+GRAPHS = ("graph is valid", "duplicates and constants", "sparse rows", "options")
+JOINED, QUERY = "components are joined", "neighbors of new points"
 SHAPE, VALID, DUPLICATES = "shape and type", "graph is valid", "duplicates and constants"
 PSD, SUPPORT, FOLLOWS = "symmetric and psd", "shape and support", "follows the graph"
 
@@ -413,18 +458,37 @@ BROKEN = [
         {"sparse rows": "sparse rows have other features than dense ones"},
     ),
     ("feature_map", ChangesItsParameter, "numpy", {"parameters": "modifies parameter n_features"}),
-    ("graph", Asymmetric, "numpy", dict.fromkeys([VALID, DUPLICATES], "W is not symmetric")),
-    ("graph", SelfLoops, "numpy", dict.fromkeys([VALID, DUPLICATES], "there is a self-loop")),
-    ("graph", NegativeWeights, "numpy", dict.fromkeys([VALID, DUPLICATES], "weight is negative")),
+    ("graph", Asymmetric, "numpy", dict.fromkeys([*GRAPHS, JOINED], "W is not symmetric")),
+    ("graph", SelfLoops, "numpy", dict.fromkeys([*GRAPHS, JOINED], "there is a self-loop")),
+    ("graph", NegativeWeights, "numpy", dict.fromkeys([*GRAPHS, JOINED], "weight is negative")),
     ("graph", NaNOnDuplicates, "numpy", {DUPLICATES: "NaN"}),
     ("graph", RandomNeighbors, "numpy", {"neighbors are near": "points that are far apart"}),
-    ("graph", Unsorted, "numpy", dict.fromkeys([VALID, DUPLICATES], "indices are not sorted")),
-    ("graph", AnotherGraphEachTime, "numpy", {"same twice": "two builds .* differ"}),
+    ("graph", Unsorted, "numpy", dict.fromkeys([*GRAPHS, JOINED], "indices are not sorted")),
+    (
+        "graph",
+        AnotherGraphEachTime,
+        "numpy",
+        {"same twice": "two builds .* differ", "sparse rows": "two formats", "options": "length"},
+    ),
     ("graph", CentresInPlace, "numpy", {"input is left alone": "X was changed"}),
     ("graph", TakesTooManyNeighbors, "numpy", {"too many neighbors are refused": "20 of 20"}),
-    ("graph", GraphOnTheHost, "torch", {VALID: "weights is on numpy on cpu, not on torch"}),
+    ("graph", ForgetsSparseEntries, "numpy", {"sparse rows": "two formats .* differ"}),
+    ("graph", SeesLengths, "numpy", {"options": "sees the length of the points"}),
+    ("graph", LeavesComponents, "numpy", {JOINED: "3 components are left"}),
+    ("graph", QueriesBackwards, "numpy", {QUERY: "not its own nearest"}),
+    (
+        "graph",
+        GraphOnTheHost,
+        "torch",
+        {VALID: "weights is on numpy on cpu, not on torch", QUERY: "BackendError"},
+    ),
     ("graph", IndicesOnTheHost, "torch", {VALID: "indices is on numpy on cpu, not on torch"}),
-    ("graph", GraphOnTheHost, "array_api_strict", {VALID: "weights is on numpy on cpu"}),
+    (
+        "graph",
+        GraphOnTheHost,
+        "array_api_strict",
+        {VALID: "weights is on numpy on cpu", QUERY: "BackendError"},
+    ),
     ("operator", NotSymmetric, "numpy", {PSD: "M is not symmetric"}),
     ("operator", Indefinite, "numpy", {PSD: "M has the eigenvalue -"}),
     ("operator", Affine, "numpy", {"linear by columns": "M V is not linear in V"}),

@@ -102,7 +102,7 @@ class NNDescent(KNNBuilder):
         return indices[:, :k], squared[:, :k]
 
     def _candidates(self, X: Any, m: int) -> Array:
-        """Return m rows near each row of X (N, p), itself left out, (N, m); -1 where it found none."""
+        """Return m rows near each row of X, itself left out, (N, m); -1 where it found none."""
         from pynndescent import NNDescent as Index
 
         seed = int(host_generator(self.random_state).integers(2**31 - 1))

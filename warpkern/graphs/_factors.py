@@ -75,12 +75,18 @@ class DenseFactors:
         return row_products(left, self.right[columns, :], out)
 
     def within(self, groups: Array) -> Array:
-        """Return squared distances (g, s, s), scaled, within groups of points given by (g, s)."""
+        """Return squared distances (g, s, s), scaled, within groups of points given by (g, s).
+
+        Each group is centred by itself.
+        """
         xp = namespace(groups)
         rows = xp.take(self.right, xp.reshape(groups, (-1,)), axis=0)
-        right = xp.reshape(rows, (*groups.shape, -1))
-        left = xp.concat([-2.0 * right[:, :, :-2], right[:, :, -1:], right[:, :, -2:-1]], axis=2)
-        return left @ xp.matrix_transpose(right)
+        z = xp.reshape(rows, (*groups.shape, -1))[:, :, :-2]
+        z = z - xp.mean(z, axis=1, keepdims=True)
+        squares = xp.sum(z * z, axis=2, keepdims=True)
+        ones = xp.ones_like(squares)
+        left = xp.concat([-2.0 * z, squares, ones], axis=2)
+        return left @ xp.matrix_transpose(xp.concat([z, ones, squares], axis=2))
 
     @property
     def points(self) -> Array:

@@ -30,15 +30,16 @@ __all__ = ["LSH"]
 _SPARE = 2
 _BLOCK_BYTES = 32 * 2**20
 _SAMPLE = 1000
-_DIRECTION_SAMPLE = 500
+_SKETCH = 64  # dimensions in which the points are halved
+_SUMMED = 8  # points that make a direction
 
 
 class LSH(KNNBuilder):
     r"""An approximate k-nearest-neighbour graph by locality-sensitive hashing, on any device.
 
-    A table halves the points by the median of their projections on a random direction, the halves
-    by another, and so on until a bucket holds `bucket_size` points at most. All pairs within a
-    bucket are compared. Tables are added until the wanted recall is met.
+    A table sorts the points by their projections on a random direction and halves them, sorts each
+    half along a direction of its own, and so on until a bucket holds `bucket_size` points at most.
+    All pairs within a bucket are compared. Tables are added until the wanted recall is met.
 
     Parameters
     ----------
@@ -51,7 +52,8 @@ class LSH(KNNBuilder):
     max_tables : int
         Stop there, with a warning.
     metric : {"euclidean", "cosine"}
-        For "cosine" the halves are on the two sides of a hyperplane, on the sphere of directions.
+        For "cosine" points are projected on the unit sphere, where halves are two sides of a
+        hyperplane.
     weights : {"gaussian", "binary", "cosine"}
     sigma : float, "auto" or "self-tuning"
     symmetrize : {"union", "mutual", "average"}
@@ -70,9 +72,10 @@ class LSH(KNNBuilder):
     Notes
     -----
     Cost N `bucket_size` p for a table, and N log(N)^2 for its sorts. Nothing but operations of the
-    Array API standard, so that it runs where the points are. Directions are random sums of points:
-    along these neighbours are seldom apart, as the points vary most there. Candidates are ranked
-    by exact distances. Dense rows only.
+    Array API standard, so that it runs where the points are. Directions are random sums of some
+    points of the bucket that is halved: neighbours are seldom apart along these, as the points vary
+    most there. Halves are equal, so that work and memory are known beforehand. Candidates are
+    ranked by exact distances. Dense rows only.
 
     References
     ----------
@@ -153,8 +156,8 @@ class LSH(KNNBuilder):
     def _check_parameters(self, X: Any) -> None:
         if is_sparse(X):
             raise InvalidDataError(
-                "LSH takes dense rows. Got a sparse matrix instead: make it dense, or use the graph "
-                "builder 'exact' or 'nn-descent'."
+                "LSH takes dense rows. Got a sparse matrix instead: make it dense, or use the "
+                "graph builder 'exact' or 'nn-descent'."
             )
         for name in ("bucket_size", "max_tables"):
             require_integer(self, name, getattr(self, name))
@@ -169,25 +172,43 @@ def _buckets(points: Array, size: int, rng: Any) -> Array:
     """
     xp = namespace(points)
     n_points = points.shape[0]
-    n_levels = max(0, math.ceil(math.log2(n_points / size)))
     order = xp.arange(n_points, dtype=index_dtype(points, xp), device=points.device)[None, :]
-    if n_levels == 0:
-        return order
-    projections = points @ _directions(points, n_levels, rng)
-    for level in range(n_levels):
-        values = xp.take(projections[:, level], xp.reshape(order, (-1,)))
-        ranks = xp.argsort(xp.reshape(values, order.shape), axis=1, stable=True)
-        order = xp.take_along_axis(order, ranks, axis=1)
+    sketch = _sketch(points, rng)
+    level = 0
+    while order.shape[1] > size:
+        # A ring that is cut in two places: else points on two sides of a median that every table
+        # finds, as between two clusters, would never meet.
+        shift = int(rng.integers(order.shape[1])) if rng.random() < 0.5 ** max(1, level) else 0
+        ranks = xp.argsort(_projections(sketch, order, rng), axis=1, stable=True)
+        order = xp.roll(xp.take_along_axis(order, ranks, axis=1), shift, axis=1)
         half = -(-order.shape[1] // 2)
         order = xp.concat([order[:, :half], order[:, -half:]], axis=0)
+        level += 1
     return order
 
 
-def _directions(points: Array, n: int, rng: Any) -> Array:
-    """Return n random sums of points as columns (p, n), which lie where the points vary."""
-    n_sample = min(_DIRECTION_SAMPLE, points.shape[0])
-    chosen = take_rows(points, rng.permutation(points.shape[0])[:n_sample])
-    return chosen.T @ place(rng.normal(size=(n_sample, n)), like=points, dtype=points.dtype)
+def _sketch(points: Array, rng: Any) -> Array:
+    """Return random projections of the points (N, r), which keep about the same distances."""
+    p = points.shape[1]
+    if p <= _SKETCH:
+        return points
+    return points @ place(rng.normal(size=(p, _SKETCH)), like=points, dtype=points.dtype)
+
+
+def _projections(sketch: Array, groups: Array, rng: Any) -> Array:
+    """Return projections (G, s) of points (N, r) in groups (G, s), each on a direction of its own.
+
+    The direction is a random sum of some points of the group, so that it lies where these vary.
+    """
+    xp = namespace(sketch)
+    n_groups, size = groups.shape
+    signs = rng.normal(size=min(_SUMMED, size))
+    signs = place(signs - signs.mean(), like=sketch, dtype=sketch.dtype)
+    chosen = place(rng.permutation(size)[:_SUMMED], like=groups, dtype=groups.dtype)
+    rows = xp.take(sketch, xp.reshape(groups, (-1,)), axis=0)
+    rows = xp.reshape(rows, (n_groups, size, -1))
+    directions = xp.sum(xp.take(rows, chosen, axis=1) * signs[None, :, None], axis=1)
+    return xp.matmul(rows, directions[:, :, None])[:, :, 0]
 
 
 def _searched(pairs: AllPairs, buckets: Array, m: int) -> tuple[Array, Array]:

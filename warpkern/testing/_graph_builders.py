@@ -45,12 +45,7 @@ def check_same_twice(make: Make, backend: Backend) -> None:
     """The same points give the same graph."""
     X = points(60, 3, backend)
     builder = make()
-    first, second = builder.build(X), builder.build(X)
-    same = all(
-        close(getattr(first, name), getattr(second, name))
-        for name in ("indptr", "indices", "weights")
-    )
-    require(same, "two builds on the same points differ")
+    require(_same(builder.build(X), builder.build(X)), "two builds on the same points differ")
 
 
 def check_input_is_left_alone(make: Make, backend: Backend) -> None:
@@ -92,12 +87,83 @@ def _require_valid(graph: Graph, n: int) -> None:
     require(same_pattern and bool(host.all(weights[mirrored] == weights)), "W is not symmetric")
 
 
+def _same(first: Graph, second: Graph) -> bool:
+    return all(
+        close(getattr(first, name), getattr(second, name))
+        for name in ("indptr", "indices", "weights")
+    )
+
+
 def _edges(graph: Graph) -> tuple[Array, Array]:
     """Return the row and column of every entry, on the host."""
     indptr = host.astype(to_host(graph.indptr), host.int64)
     rows = host.repeat(host.arange(graph.n_nodes), indptr[1:] - indptr[:-1])
     return rows, host.astype(to_host(graph.indices), host.int64)
 
+
+def check_sparse_rows(make: Make, backend: Backend) -> None:
+    """Sparse rows give a valid graph, the same in every format, or raise ValueError."""
+    if not backend.is_host:
+        return  # SciPy's matrices are on the host
+    from scipy.sparse import coo_matrix, csr_array
+
+    X = points(60, 3, backend)
+    X = host.where(X > 0, X, host.zeros_like(X))
+    builder = make()
+    if refused(lambda: builder.build(csr_array(X))):
+        return
+    first, second = builder.build(csr_array(X)), builder.build(coo_matrix(X))
+    _require_valid(first, 60)
+    require(_same(first, second), "two formats of the same sparse rows differ")
+
+
+def check_options(make: Make, backend: Backend) -> None:
+    """Every rule of symmetry, metric and width gives a valid graph, if those are parameters."""
+    X = points(60, 3, backend)
+    parameters = make().get_params()
+    for name, values in _OPTIONS.items():
+        for value in values if name in parameters else ():
+            builder = make()
+            builder.set_params(**{name: value})
+            _require_valid(builder.build(X), 60)
+    if "metric" in parameters:
+        builder = make()
+        builder.set_params(metric="cosine", weights="cosine")
+        first, second = builder.build(X), builder.build(3.0 * X)
+        require(_same(first, second), "the cosine metric sees the length of the points")
+
+
+def check_components_are_joined(make: Make, backend: Backend) -> None:
+    """``connect=True`` leaves one component, if that is a parameter."""
+    builder = make()
+    if "connect" in builder.get_params():
+        near = points(40, 3, backend)
+        X = backend.xp.concat([near, near + 100.0, near - 1000.0], axis=0)
+        graph = builder.set_params(connect=True).build(X)
+        _require_valid(graph, 120)
+        require(graph.n_components == 1, f"{graph.n_components} components are left")
+
+
+def check_neighbors_of_new_points(make: Make, backend: Backend) -> None:
+    """`Graph.query`, if the graph knows its points, finds a point itself first."""
+    X = points(60, 3, backend)
+    graph = make().build(X)
+    if graph.index is None:
+        return
+    indices, distances = graph.query(X[:7, :], 4)
+    require(tuple(indices.shape) == tuple(distances.shape) == (7, 4), "query returns other shapes")
+    require(to_host(indices)[:, 0].tolist() == list(range(7)), "a point is not its own nearest")
+    steps = to_host(distances)[:, 1:] >= to_host(distances)[:, :-1]
+    require(bool(host.all(steps)), "the distances of a query do not rise")
+    require(refused(lambda: graph.query(X, 61)), "61 of 60 points are found")
+
+
+_OPTIONS: dict[str, tuple[object, ...]] = {
+    "weights": ("gaussian", "binary"),
+    "sigma": ("auto", "self-tuning", 0.5),
+    "symmetrize": ("union", "mutual", "average"),
+    "metric": ("euclidean", "cosine"),
+}
 
 CHECKS = (
     check_graph_is_valid,
@@ -106,4 +172,8 @@ CHECKS = (
     check_same_twice,
     check_input_is_left_alone,
     check_too_many_neighbors_are_refused,
+    check_sparse_rows,
+    check_options,
+    check_components_are_joined,
+    check_neighbors_of_new_points,
 )
