@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -14,7 +15,7 @@ from ..exceptions import BackendError, InvalidDataError, invalid_parameter, requ
 from ._connect import connect
 from ._neighbors import check_lists, check_options, edges_from_neighbors, graph_from_edges
 from ._points import METRICS, Points, metric_rows
-from ._progress import Progress
+from ._progress import shown, silent
 from ._weights import EdgeWeights
 
 __all__ = ["KNNBuilder"]
@@ -90,9 +91,13 @@ class KNNBuilder(ABC, BaseEstimator):  # type: ignore[misc]
             notes.append(f"sigma={weigh.sigma:.3g}")
         notes += self._remarks()
         if self.connect:
-            edges, n_added = connect(points.rows, edges, weigh, Progress(self.verbose))
+            edges, n_added = connect(points.rows, edges, weigh, self.progress)
             notes.append(f"{n_added} edges added to connect it")
         return replace(graph_from_edges(edges, n_points, ", ".join(notes)), index=points)
+
+    def progress(self, items: Iterable[Any], what: str) -> Iterable[Any]:
+        """Return the items of a long loop; with `verbose` they are counted in a bar."""
+        return shown(items, what) if self.verbose else silent(items, what)
 
     def _remarks(self) -> list[str]:
         """Return what to say of the last search in the description of the graph."""

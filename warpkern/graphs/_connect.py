@@ -84,7 +84,7 @@ def _nearest_outside(search: AllPairs, labels: Array, progress: Progress) -> Arr
     mine = host.nonzero(labels)[0]
     groups = place(labels, like=like, dtype=index_dtype(like, xp))
     found = []
-    for block in progress.over(list(row_blocks(mine.shape[0], _ROWS)), "joining components"):
+    for block in progress(list(row_blocks(mine.shape[0], _ROWS)), "joining components"):
         rows = mine[block]
         own = place(labels[rows], like=like, dtype=groups.dtype)
         nearest, squared = search.nearest_elsewhere(take_rows(X, rows), own, groups)

@@ -11,7 +11,6 @@ from ..array import Array, as_type, host, host_generator, is_sparse, take_rows
 from ..exceptions import invalid_parameter, require_integer
 from ._builder import KNNBuilder
 from ._pairs import AllPairs
-from ._progress import Progress
 from ._ranking import drop_itself, rank_candidates
 
 __all__ = ["NNDescent"]
@@ -95,7 +94,7 @@ class NNDescent(KNNBuilder):
         if missing.shape[0]:
             # One more than are wanted, as each finds itself.
             found, _ = AllPairs.of(X).query(
-                take_rows(X, missing), candidates.shape[1] + 1, Progress(self.verbose)
+                take_rows(X, missing), candidates.shape[1] + 1, self.progress
             )
             candidates[missing, :] = drop_itself(found, missing)
         indices, squared = rank_candidates(X, X, candidates, k)

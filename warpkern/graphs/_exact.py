@@ -7,7 +7,6 @@ from typing import Any
 from ..array import Array
 from ._builder import KNNBuilder
 from ._pairs import AllPairs
-from ._progress import Progress
 
 __all__ = ["ExactKNN"]
 
@@ -52,4 +51,4 @@ class ExactKNN(KNNBuilder):
 
     def neighbors(self, X: Any, k: int) -> tuple[Array, Array]:
         """Return indices and squared distances (N, k) of the k nearest other rows of X (N, p)."""
-        return AllPairs.of(X).neighbors(k, Progress(self.verbose))
+        return AllPairs.of(X).neighbors(k, self.progress)

@@ -22,7 +22,6 @@ from ..array import (
 from ..exceptions import InvalidDataError, invalid_parameter, require_integer
 from ._builder import KNNBuilder
 from ._pairs import AllPairs
-from ._progress import Progress
 from ._ranking import drop_itself, rank_candidates, tie_width
 
 __all__ = ["LSH"]
@@ -132,8 +131,7 @@ class LSH(KNNBuilder):
         size = max(self.bucket_size, 2 * m + 2)
         sample = _Sample(pairs, k, rng)
         best: Any = None
-        tables = Progress(self.verbose).over(range(self.max_tables), "tables")
-        for table in tables:
+        for table in self.progress(range(self.max_tables), "tables"):
             found = _searched(pairs, _buckets(pairs.factors.points, size, rng), m)
             best = found if best is None else _merged(best, found)
             self.n_tables_, self.recall_ = table + 1, sample.recall(best[1])
@@ -265,9 +263,7 @@ class _Sample:
         self.X, self.k = X, k
         self.rows = place(chosen, like=X, dtype=index_dtype(X, xp))
         self.points = take_rows(X, self.rows)
-        self.kth = self._nearest(
-            drop_itself(pairs.query(self.points, k + 1, Progress())[0], self.rows)
-        )[:, -1:]
+        self.kth = self._nearest(drop_itself(pairs.query(self.points, k + 1)[0], self.rows))[:, -1:]
 
     def _nearest(self, candidates: Array) -> Array:
         return rank_candidates(self.X, self.points, candidates, self.k)[1][:, : self.k]

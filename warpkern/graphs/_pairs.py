@@ -21,7 +21,7 @@ from ..array import (
     topk,
 )
 from ._factors import DenseFactors, Factors, SparseFactors
-from ._progress import Progress
+from ._progress import Progress, silent
 from ._ranking import drop_itself, rank_candidates, tie_width
 
 __all__ = ["AllPairs"]
@@ -56,7 +56,7 @@ class AllPairs:
         X = host.ascontiguousarray(X) if is_host(X) else X  # rows are taken from it, many times
         return cls(X, DenseFactors.of(X, dtype))
 
-    def neighbors(self, k: int, progress: Progress) -> tuple[Array, Array]:
+    def neighbors(self, k: int, progress: Progress = silent) -> tuple[Array, Array]:
         """Return indices and squared distances (N, k) of the k nearest other points of each."""
         xp = namespace(anchor(self.points))
         n_points = self.points.shape[0]
@@ -65,7 +65,7 @@ class AllPairs:
         tiles = _Tiles.of(self)
         best: list[Any] = [None] * len(blocks)
         found = []
-        for i, rows in enumerate(progress.over(blocks, "pairs of points")):
+        for i, rows in enumerate(progress(blocks, "pairs of points")):
             left, lengths = self.factors.left(self.points[rows, :])
             for j in range(i, len(blocks)):  # the others have been seen from the other side
                 tile = tiles.product(left, blocks[j])
@@ -83,13 +83,13 @@ class AllPairs:
         indices, squared = (xp.concat(list(part), axis=0) for part in zip(*found, strict=True))
         return indices, squared
 
-    def query(self, X: Any, k: int, progress: Progress) -> tuple[Array, Array]:
+    def query(self, X: Any, k: int, progress: Progress = silent) -> tuple[Array, Array]:
         """Return indices and squared distances (n, k) of the k points nearest to each row of X."""
         xp = namespace(anchor(self.points))
         m = min(k + _SPARE, self.points.shape[0])
         tiles = _Tiles.of(self)
         found = []
-        for rows in progress.over(list(row_blocks(X.shape[0], _TILE)), "queries"):
+        for rows in progress(list(row_blocks(X.shape[0], _TILE)), "queries"):
             left, lengths = self.factors.left(X[rows, :])
             best: Any = None
             width = max(m, _TILE**2 // lengths.shape[0])

@@ -21,7 +21,6 @@ from ..array import (
 )
 from ..exceptions import BackendError, InvalidDataError, invalid_parameter, require_integer
 from ._pairs import AllPairs
-from ._progress import Progress
 
 __all__ = ["METRICS", "Points"]
 
@@ -65,7 +64,7 @@ class Points:
             expected = f"at most the number of points, which is {n_points}"
             raise invalid_parameter("query", "k", expected, k)
         X = as_type(X, anchor(self.rows).dtype)
-        indices, squared = AllPairs.of(self.rows).query(X, k, Progress())
+        indices, squared = AllPairs.of(self.rows).query(X, k)
         if self.metric == "cosine":
             return indices, squared / 2.0
         return indices, namespace(squared).sqrt(squared)

@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from typing import TypeVar
+from collections.abc import Callable, Iterable
+from typing import Any
 
-__all__ = ["Progress"]
+__all__ = ["Progress", "shown", "silent"]
 
-T = TypeVar("T")
+Progress = Callable[[Iterable[Any], str], Iterable[Any]]
+"""``progress(items, what)`` gives the items, and counts them as `what`."""
 
 
-@dataclass(frozen=True)
-class Progress:
-    """A bar for each long loop, on standard error, if `shown`."""
+def silent(items: Iterable[Any], what: str) -> Iterable[Any]:  # noqa: ARG001 - one interface
+    """Return the items."""
+    return items
 
-    shown: bool = False
 
-    def over(self, items: Iterable[T], what: str, total: int | None = None) -> Iterator[T]:
-        """Yield the items, and count them in a bar called `what`."""
-        if not self.shown:
-            yield from items
-            return
-        from tqdm import tqdm
+def shown(items: Iterable[Any], what: str) -> Iterable[Any]:
+    """Return the items, counted in a bar on standard error that goes when they are done."""
+    from tqdm import tqdm
 
-        yield from tqdm(items, desc=f"[warpkern] {what}", total=total, leave=False)
+    return tqdm(items, desc=f"[warpkern] {what}", leave=False)  # type: ignore[no-any-return]

@@ -3,10 +3,11 @@ import sys
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 from sklearn.datasets import load_digits
 from warpkern import WarpClassifier
 from warpkern.datasets import hide_labels, make_two_moons
-from warpkern.exceptions import InvalidParameterError
+from warpkern.exceptions import InvalidDataError, InvalidParameterError
 from warpkern.graphs import ExactKNN
 from warpkern.registry import default_registry
 from warpkern.testing import checks
@@ -49,6 +50,26 @@ def test_points_that_hnsw_misses_are_searched_exactly():
     assert (neighbors >= 0).all()
     assert (neighbors != np.arange(600)[:, None]).all()
     assert np.isfinite(squared).all()
+
+
+def test_sparse_rows_are_refused():
+    with pytest.raises(InvalidDataError, match="FaissKNN takes dense rows"):
+        FaissKNN().build(csr_array(np.eye(20)))
+
+
+@pytest.mark.parametrize(
+    "options", [{"metric": "cosine", "weights": "cosine"}, {"sigma": "self-tuning"}]
+)
+def test_options_give_the_graph_of_the_exact_builder(options):
+    X = load_digits().data[:500]
+    ours, theirs = ExactKNN(**options).build(X), FaissKNN(**options).build(X)
+    np.testing.assert_array_equal(theirs.indices, ours.indices)
+    np.testing.assert_allclose(theirs.weights, ours.weights, rtol=1e-6)
+
+
+def test_progress_is_shown_on_standard_error(capsys):
+    FaissKNN(verbose=True).build(np.random.default_rng(0).normal(size=(50, 2)))
+    assert "queries" in capsys.readouterr().err
 
 
 def test_the_thread_count_of_the_process_is_restored():

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from numbers import Integral
 from typing import Any
 
 import faiss
 import numpy as np
-from warpkern.array import is_host
-from warpkern.exceptions import BackendError, invalid_parameter
+from warpkern.exceptions import invalid_parameter, require_integer
 from warpkern.graphs import KNNBuilder, drop_itself, rank_candidates
 
 __all__ = ["FaissKNN", "hnsw"]
@@ -25,8 +23,12 @@ class FaissKNN(KNNBuilder):
     Parameters
     ----------
     n_neighbors : int or "auto"
-    weights : {"gaussian", "binary"}
-    sigma : float or "auto"
+    metric : {"euclidean", "cosine"}
+    weights : {"gaussian", "binary", "cosine"}
+    sigma : float, "auto" or "self-tuning"
+    symmetrize : {"union", "mutual", "average"}
+    connect : bool
+    verbose : bool
         As for `warpkern.graphs.KNNBuilder`.
     index : {"flat", "hnsw"}
         All pairs, or a hierarchical navigable small world.
@@ -39,7 +41,7 @@ class FaissKNN(KNNBuilder):
     Notes
     -----
     Faiss computes in float32. Some more neighbours than needed are taken from it and
-    ranked again in the precision of X. NumPy arrays only.
+    ranked again in the precision of X. NumPy arrays only, dense.
 
     Examples
     --------
@@ -53,15 +55,27 @@ class FaissKNN(KNNBuilder):
         self,
         n_neighbors: int | str = "auto",
         *,
+        metric: str = "euclidean",
         weights: str = "gaussian",
         sigma: float | str = "auto",
+        symmetrize: str = "union",
+        connect: bool = False,
+        verbose: bool = False,
         index: str = "flat",
         n_links: int = 32,
         ef_construction: int = 80,
         ef_search: int = 64,
         n_threads: int | None = None,
     ) -> None:
-        super().__init__(n_neighbors, weights=weights, sigma=sigma)
+        super().__init__(
+            n_neighbors,
+            metric=metric,
+            weights=weights,
+            sigma=sigma,
+            symmetrize=symmetrize,
+            connect=connect,
+            verbose=verbose,
+        )
         self.index = index
         self.n_links = n_links
         self.ef_construction = ef_construction
@@ -70,23 +84,15 @@ class FaissKNN(KNNBuilder):
 
     def neighbors(self, X: Any, k: int) -> tuple[Any, Any]:
         """Return indices and squared distances (N, k) of the k nearest other rows of X (N, p)."""
-        if not is_host(X):
-            raise BackendError(
-                f"FaissKNN takes NumPy arrays. Got {type(X).__module__}.{type(X).__name__} "
-                "instead: fit with NumPy arrays, or use the graph builder 'exact'."
-            )
+        self._require_host(X)
         self._check_parameters()
-        n_points = X.shape[0]
+        X = np.ascontiguousarray(X)
         centered = np.ascontiguousarray(X - X.mean(axis=0), dtype=np.float32)
         default = 1 if self.index == "hnsw" else faiss.omp_get_max_threads()
         with _threads(self.n_threads or default):
-            candidates = self._candidates(centered, min(k + _SPARE, n_points - 1))
-        found = [
-            rank_candidates(X, rows, candidates[rows], k)
-            for rows in np.array_split(np.arange(n_points), -(-n_points // _BLOCK))
-        ]
-        indices, squared = (np.concatenate(part)[:, :k] for part in zip(*found, strict=True))
-        return indices, squared
+            candidates = self._candidates(centered, min(k + _SPARE, X.shape[0] - 1))
+        indices, squared = rank_candidates(X, X, candidates, k)
+        return indices[:, :k], squared[:, :k]
 
     def _candidates(self, X: Any, k: int) -> Any:
         """Return k rows near each row of X (N, p), itself left out, (N, k)."""
@@ -97,26 +103,26 @@ class FaissKNN(KNNBuilder):
             index.hnsw.efSearch = max(self.ef_search, k + 1)
         else:
             index = faiss.IndexFlatL2(X.shape[1])
-        index.add(X)
-        _, found = index.search(X, k + 1)
-        missing = np.nonzero((found < 0).any(axis=1))[0]
+        # In blocks, between which the search can be watched and interrupted.
+        blocks = [slice(start, start + _BLOCK) for start in range(0, len(X), _BLOCK)]
+        for rows in self.progress(blocks, "points"):
+            index.add(X[rows])
+        found = [index.search(X[rows], k + 1)[1] for rows in self.progress(blocks, "queries")]
+        listed = np.concatenate(found)
+        missing = np.nonzero((listed < 0).any(axis=1))[0]
         if missing.size:
             exact = faiss.IndexFlatL2(X.shape[1])
             exact.add(X)
-            found[missing] = exact.search(X[missing], k + 1)[1]
-        return drop_itself(found, np.arange(X.shape[0]))
+            listed[missing] = exact.search(X[missing], k + 1)[1]
+        return drop_itself(listed, np.arange(X.shape[0]))
 
     def _check_parameters(self) -> None:
         if self.index not in ("flat", "hnsw"):
             raise invalid_parameter(self, "index", "'flat' or 'hnsw'", self.index)
         for name in ("n_links", "ef_construction", "ef_search"):
-            value = getattr(self, name)
-            if not isinstance(value, Integral) or value < 1:
-                raise invalid_parameter(self, name, "an integer >= 1", value)
-        if self.n_threads is not None and (
-            not isinstance(self.n_threads, Integral) or self.n_threads < 1
-        ):
-            raise invalid_parameter(self, "n_threads", "None or an integer >= 1", self.n_threads)
+            require_integer(self, name, getattr(self, name))
+        if self.n_threads is not None:
+            require_integer(self, "n_threads", self.n_threads, also="None or ")
 
 
 def hnsw() -> FaissKNN:
