@@ -11,12 +11,14 @@ _LABELS = {
         "scikit-learn's own semi-supervised estimators (this check exempts those by name)"
     ),
 }
-_WEIGHTS = {
-    "check_sample_weight_equivalence_on_dense_data": (
-        "takes a weight of 2 for a row given twice; weights are those of labels, and a row given "
-        "twice is also another node of the graph"
+_WEIGHTS = dict.fromkeys(
+    (
+        "check_sample_weight_equivalence_on_dense_data",
+        "check_sample_weight_equivalence_on_sparse_data",
     ),
-}
+    "takes a weight of 2 for a row given twice; weights are those of labels, and a row given "
+    "twice is also another node of the graph",
+)
 
 
 def expected_failures(estimator):

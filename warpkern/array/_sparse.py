@@ -23,6 +23,7 @@ __all__ = [
     "checked_rows",
     "is_sparse",
     "join_columns",
+    "join_rows",
     "require_finite",
     "row_products",
     "take_rows",
@@ -183,6 +184,15 @@ def take_rows(X: Any, indices: Array) -> Any:
         return X[indices, :]
     xp = namespace(X)
     return xp.take(X, place(indices, like=X, dtype=index_dtype(X, xp)), axis=0)
+
+
+def join_rows(parts: list[Any]) -> Any:
+    """Return matrices of equally many columns one below the other, sparse if they are."""
+    if is_sparse(parts[0]):
+        from scipy.sparse import vstack
+
+        return vstack(parts, format="csr")
+    return namespace(*parts).concat(parts, axis=0)
 
 
 def join_columns(parts: list[Any]) -> Any:

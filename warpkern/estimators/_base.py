@@ -13,14 +13,19 @@ from sklearn.utils.validation import check_is_fitted
 from ..array import (
     Array,
     Backend,
+    anchor,
+    as_type,
     backend_of,
+    is_sparse,
     is_text,
+    join_rows,
     map_arrays,
     namespace,
     row_blocks,
     seed_components,
+    take_rows,
 )
-from ..exceptions import BackendError, invalid_parameter
+from ..exceptions import BackendError, InvalidDataError, invalid_parameter
 from ._stages import Stages, fit_stages, make_component, reported
 from ._targets import Targets
 from ._validation import check_points, compute_backend, labeled_weights
@@ -67,6 +72,7 @@ class WarpEstimator(BaseEstimator):  # type: ignore[misc]
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.array_api_support = True
+        tags.input_tags.sparse = True
         return tags
 
     def _commit(self, fitted: Self) -> Self:
@@ -80,15 +86,15 @@ class WarpEstimator(BaseEstimator):  # type: ignore[misc]
         n_given = X.shape[0]
         if X_unlabeled is not None:
             more = check_points(self, X_unlabeled, reset=False, name="X_unlabeled")
-            if backend_of(more) != backend_of(X):
-                raise BackendError(
-                    f"X_unlabeled must be where X is, on {backend_of(X)}. Got {backend_of(more)}."
-                )
-            xp = namespace(X)
-            X = xp.concat([X, xp.astype(more, X.dtype, copy=False)], axis=0)
-        self.input_backend_ = backend_of(X)
+            here, there = backend_of(anchor(X)), backend_of(anchor(more))
+            if here != there:
+                raise BackendError(f"X_unlabeled must be where X is, on {here}. Got {there}.")
+            if is_sparse(X) != is_sparse(more):
+                raise InvalidDataError("X and X_unlabeled must both be dense or both be sparse.")
+            X = join_rows([X, as_type(more, X.dtype)])
+        self.input_backend_ = backend_of(anchor(X))
         self.backend_ = compute_backend(X, self.backend, self.device)
-        return self.backend_.asarray(X), n_given
+        return X if is_sparse(X) else self.backend_.asarray(X), n_given
 
     def _fit_stages(self, X: Array, labeled: Array | None, *others: Any) -> Stages:
         """Make, seed and fit the stages; `others` are components to seed along with them."""
@@ -121,13 +127,19 @@ class WarpEstimator(BaseEstimator):  # type: ignore[misc]
         """Check new points; return them where the model is, and where they came from."""
         check_is_fitted(self)
         X = check_points(self, X, reset=False)
-        origin = backend_of(X)
+        origin = backend_of(anchor(X))
         if origin not in (self.backend_, self.input_backend_):
             raise BackendError(
                 f"X passed to {type(self).__name__}.{method}() must use the same namespace and "
                 f"device as in fit(), {self.input_backend_}. Got {origin} instead: convert X, or "
                 f"move the model with model.to({origin.name!r}, {origin.device!r})."
             )
+        if is_sparse(X):
+            if not self.backend_.is_host:
+                raise BackendError(
+                    f"The model is on {self.backend_}. Got a sparse matrix instead: make it dense."
+                )
+            return X, origin
         return self.backend_.asarray(X), origin
 
 
@@ -178,21 +190,22 @@ class WarpPredictor(WarpEstimator):
         fitted = copy.copy(self)
         points, n_given = fitted._fit_points(X, X_unlabeled)
         with fitted.backend_.active():
-            targets = fitted._read_targets(y, points, n_given)
-            weights = labeled_weights(sample_weight, points, n_given, targets.labeled)
+            like = anchor(points)
+            targets = fitted._read_targets(y, like, n_given)
+            weights = labeled_weights(sample_weight, like, n_given, targets.labeled)
             fitted._fit_weights(points, targets, weights)
         return self._commit(fitted)
 
     @abstractmethod
-    def _read_targets(self, y: Any, X: Array, n_rows: int) -> Targets:
-        """Return what the head is to learn from y, whose n rows come first in X."""
+    def _read_targets(self, y: Any, like: Array, n_rows: int) -> Targets:
+        """Return what the head is to learn from the n rows of y, beside `like` and of its type."""
 
     def _fit_weights(self, X: Array, targets: Targets, sample_weight: Array | None) -> None:
         """Fit stages to all of X and the head to its labelled rows; fold the warp into weights."""
         head = make_component(self, "head", self.head)
         stages = self._fit_stages(X, targets.labeled, head)
         with reported("head", self.verbose):
-            Phi = stages.feature_map.transform(namespace(X).take(X, targets.labeled, axis=0))
+            Phi = stages.feature_map.transform(take_rows(X, targets.labeled))
             F = stages.warp.transform(Phi)
             self.head_ = head.fit(F, targets.values, sample_weight)
             if tuple(head.coef_.shape) != (F.shape[1], targets.values.shape[1]):

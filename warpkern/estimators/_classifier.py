@@ -69,8 +69,8 @@ class WarpClassifier(ClassifierMixin, WarpPredictor):  # type: ignore[misc]
     True
     """
 
-    def _read_targets(self, y: Any, X: Array, n_rows: int) -> Targets:
-        targets = class_targets(y, X, n_rows)
+    def _read_targets(self, y: Any, like: Array, n_rows: int) -> Targets:
+        targets = class_targets(y, like, n_rows)
         classes = targets.classes
         self.classes_ = classes if is_text(classes) else self.input_backend_.asarray(classes)
         return targets

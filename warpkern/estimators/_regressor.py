@@ -40,8 +40,8 @@ class WarpRegressor(MultiOutputMixin, RegressorMixin, WarpPredictor):  # type: i
     True
     """
 
-    def _read_targets(self, y: Any, X: Array, n_rows: int) -> Targets:
-        targets = real_targets(y, X, n_rows)
+    def _read_targets(self, y: Any, like: Array, n_rows: int) -> Targets:
+        targets = real_targets(y, like, n_rows)
         self._single_output = targets.column
         return targets
 

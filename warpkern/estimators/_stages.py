@@ -62,6 +62,8 @@ def fit_stages(
         feature_map = feature_map.fit(X)
     if operator is None:
         return Stages(feature_map, None, None, IdentityWarp())
+    if verbose and "verbose" in graph.get_params(deep=False):
+        graph.set_params(verbose=True)
     with reported("graph", verbose):
         built = graph.build(X)
     with reported("operator", verbose):

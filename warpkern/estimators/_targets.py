@@ -35,7 +35,7 @@ class Targets:
     column: bool = True
 
 
-def class_targets(y: Any, X: Array, n_rows: int) -> Targets:
+def class_targets(y: Any, like: Array, n_rows: int) -> Targets:
     """Return one column of -1 / +1 per class (one in all for two classes), beside X.
 
     Unlabelled rows are -1 in integers, NaN in floats, None or NaN in objects.
@@ -63,10 +63,10 @@ def class_targets(y: Any, X: Array, n_rows: int) -> Targets:
             f"The labelled rows of y have 1 class ({classes[0]}); at least two classes are needed "
             "(-1 in integer labels marks an unlabelled row)."
         )
-    integer = index_dtype(X, namespace(X))
-    codes = place(codes, like=X, dtype=integer)
-    values = one_versus_rest(codes, classes.shape[0], X.dtype)
-    return Targets(place(labeled, like=X, dtype=integer), values, classes=classes)
+    integer = index_dtype(like, namespace(like))
+    codes = place(codes, like=like, dtype=integer)
+    values = one_versus_rest(codes, classes.shape[0], like.dtype)
+    return Targets(place(labeled, like=like, dtype=integer), values, classes=classes)
 
 
 def one_versus_rest(codes: Array, n_classes: int, dtype: Any) -> Array:
@@ -79,7 +79,7 @@ def one_versus_rest(codes: Array, n_classes: int, dtype: Any) -> Array:
     return 2.0 * own - 1.0
 
 
-def real_targets(y: Any, X: Array, n_rows: int) -> Targets:
+def real_targets(y: Any, like: Array, n_rows: int) -> Targets:
     """Return real targets beside X; a row whose targets are all NaN is unlabelled."""
     y = _as_array(y)
     if is_host(y):
@@ -101,10 +101,10 @@ def real_targets(y: Any, X: Array, n_rows: int) -> Targets:
     labeled = xp.nonzero(labeled)[0]
     if labeled.shape[0] == 0:
         raise InvalidDataError("y has no labelled row: every target is NaN.")
-    values = place(xp.take(values, labeled, axis=0), like=X, dtype=X.dtype)
+    values = place(xp.take(values, labeled, axis=0), like=like, dtype=like.dtype)
     if not bool(namespace(values).all(namespace(values).isfinite(values))):
-        raise InvalidDataError(f"y contains infinity, or numbers too large for {X.dtype}.")
-    labeled = place(labeled, like=X, dtype=index_dtype(X, namespace(X)))
+        raise InvalidDataError(f"y contains infinity, or numbers too large for {like.dtype}.")
+    labeled = place(labeled, like=like, dtype=index_dtype(like, namespace(like)))
     return Targets(labeled, values, column=y.ndim == 1)
 
 

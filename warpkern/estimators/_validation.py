@@ -14,11 +14,14 @@ from sklearn.utils.validation import (
 from ..array import (
     Array,
     Backend,
+    anchor,
+    as_rows,
     backend_of,
     default_float,
     host,
     is_array,
     is_host,
+    is_sparse,
     namespace,
     place,
     to_host,
@@ -30,7 +33,7 @@ __all__ = ["check_points", "compute_backend", "host_labeled", "labeled_weights"]
 
 def compute_backend(X: Array, backend: str | None, device: Any) -> Backend:
     """Return where to compute for input X: where it is, or for host data where the user says."""
-    given = backend_of(X)
+    given = backend_of(anchor(X))
     if backend is None and device is None:
         return given
     wanted = Backend.named(given.name if backend is None else backend, device)
@@ -39,11 +42,18 @@ def compute_backend(X: Array, backend: str | None, device: Any) -> Backend:
             f"X is an array of {given}, but the estimator is set to {wanted}. Leave 'backend' and "
             "'device' at None to follow X, or pass a NumPy array."
         )
+    if is_sparse(X) and not wanted.is_host:
+        raise BackendError(
+            f"Sparse matrices are computed with on the host, but the estimator is set to {wanted}. "
+            "Make X dense, or leave 'backend' and 'device' at None."
+        )
     return wanted
 
 
-def check_points(estimator: Any, X: Any, *, reset: bool, name: str = "X") -> Array:
-    """Return X as a finite real (n, p) array in its own library, in float32 or float64.
+def check_points(estimator: Any, X: Any, *, reset: bool, name: str = "X") -> Any:
+    """Return X as finite real rows (n, p) in their own library, in float32 or float64.
+
+    A SciPy sparse matrix comes back in compressed rows.
 
     With `reset` the number (and names) of the columns are learnt, else compared.
     """
@@ -68,14 +78,15 @@ def check_points(estimator: Any, X: Any, *, reset: bool, name: str = "X") -> Arr
     return X
 
 
-def _check_host_points(estimator: Any, X: Any, reset: bool, name: str) -> Array:
+def _check_host_points(estimator: Any, X: Any, reset: bool, name: str) -> Any:
     if is_host(X) and X.dtype == host.float16:
         X = host.astype(X, host.float32)
     dtypes = [host.float64, host.float32]
     if name == "X":
-        return validate_data(estimator, X, reset=reset, dtype=dtypes, order="C")
+        X = validate_data(estimator, X, reset=reset, dtype=dtypes, order="C", accept_sparse="csr")
+        return as_rows(X)
     _check_feature_names(estimator, X, reset=False)
-    X = check_array(X, dtype=dtypes, order="C", input_name=name)
+    X = as_rows(check_array(X, dtype=dtypes, order="C", input_name=name, accept_sparse="csr"))
     _check_width(estimator, X, name)
     return X
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from numbers import Integral
 
-from ..array import Array, namespace
+from ..array import Array, namespace, take_rows
 from ..contracts import FeatureMap, PSDOperator
 from ..exceptions import InvalidDataError, invalid_parameter
 from ._factor import CholeskyWarp, SpectralWarp, Warp
@@ -61,14 +61,13 @@ def fit_warp(
     """
     if rank is not None and (not isinstance(rank, Integral) or isinstance(rank, bool)):
         raise invalid_parameter("the warp", "rank", "None or an integer", rank)
-    xp = namespace(X)
-    points = X if operator.support is None else xp.take(X, operator.support, axis=0)
+    points = X if operator.support is None else take_rows(X, operator.support)
     if operator.n != points.shape[0]:
         raise InvalidDataError(
             f"The operator acts on {operator.n} points. Got X with {points.shape[0]} rows instead."
         )
     sample = feature_map.transform(X[:1, :])
-    itemsize = xp.finfo(sample.dtype).bits // 8
+    itemsize = namespace(sample).finfo(sample.dtype).bits // 8
     size = X.shape[0], sample.shape[1], itemsize
     limit = parse_memory(memory_limit)
     if memory_limit is None and limit is not None:  # only a limit that was asked for is refused

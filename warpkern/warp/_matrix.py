@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import array_api_extra as xpx
 
-from ..array import Array, accumulation_dtype, namespace, row_blocks
+from ..array import Array, accumulation_dtype, anchor, namespace, row_blocks
 from ..contracts import FeatureMap, PSDOperator
 
 __all__ = ["FeatureRows", "warping_matrix"]
@@ -31,7 +31,7 @@ class FeatureRows:
     def columns(self, columns: slice) -> Array:
         """Return Phi[:, columns] (n, b)."""
         # Copies: a view would keep its whole block, and all views all of Phi, in memory.
-        xp = namespace(self._X)
+        xp = namespace(anchor(self._X))
         parts = [xp.asarray(b[:, columns], device=b.device, copy=True) for _, b in self]
         return xp.concat(parts, axis=0)
 
