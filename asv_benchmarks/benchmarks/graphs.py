@@ -33,8 +33,12 @@ BUILDERS = {
 
 def covtype(n=581_012):
     """Return n rows (n, 54) of mean 0 and variance 1, float32, in random order."""
-    X = standardized(load("covtype")["x"]).astype(np.float32)
-    return np.ascontiguousarray(X[np.random.default_rng(0).permutation(len(X))[:n]])
+    integers = load("covtype")["x"]
+    rows = np.random.default_rng(0).permutation(len(integers))[:n]
+    X = np.empty((n, integers.shape[1]), dtype=np.float32)
+    for j, column in enumerate(integers.T):  # not all at once: memory is measured
+        X[:, j] = standardized(column)[rows]
+    return X
 
 
 def recall(squared, true):
@@ -167,7 +171,10 @@ def sample_distances(X, rows):
         D = squares[block, None] + squares - 2 * (X[block].astype(float) @ X.T.astype(float))
         D[np.arange(len(block)), block] = np.inf
         near = np.argpartition(D, K - 1, axis=1)[:, :K]
-        exact = [np.sum((X[n].astype(float) - X[i]) ** 2, axis=1) for i, n in zip(block, near)]
+        exact = [
+            np.sum((X[n].astype(float) - X[i]) ** 2, axis=1)
+            for i, n in zip(block, near, strict=True)
+        ]
         result.append(np.sort(exact, axis=1))
     return np.concatenate(result)
 

@@ -18,6 +18,8 @@ from warpkern.array import (
     default_float,
     eigh_smallest,
     index_dtype,
+    keep_smallest,
+    listed_distances,
     namespace,
     place,
     solve_triangular,
@@ -158,6 +160,59 @@ def test_topk_counts_each_of_equal_values_once(backend):
     np.testing.assert_array_equal(values, [[0.0, 0.0, 1.0], [2.0, 2.0, 2.0]])
     np.testing.assert_array_equal(np.take_along_axis(a, columns, axis=1), values)
     assert all(len(set(row)) == 3 for row in columns.tolist())
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_running_smallest_are_those_of_all_tiles(backend, dtype, rng):
+    a = backend.asarray(rng.normal(size=(7, 60)).astype(dtype))
+    values, columns = topk(a[:, :20], 5)
+    for start, stop in ((20, 43), (43, 60)):
+        values, columns = keep_smallest(values, columns, a[:, start:stop], start)
+    expected, where = topk(a, 5)
+    np.testing.assert_array_equal(to_host(values), to_host(expected))
+    np.testing.assert_array_equal(to_host(columns), to_host(where))
+
+
+def test_a_tile_may_have_fewer_columns_than_are_kept(backend):
+    values, columns = topk(backend.asarray(np.asarray([[4.0, 1.0, 3.0]])), 3)
+    values, columns = keep_smallest(values, columns, backend.asarray(np.asarray([[2.0]])), 3)
+    np.testing.assert_array_equal(to_host(values), [[1.0, 2.0, 3.0]])
+    np.testing.assert_array_equal(to_host(columns), [[1, 3, 2]])
+
+
+@pytest.mark.parametrize("transposed", [False, True])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_compiled_loops_find_the_smallest(transposed, dtype, rng):
+    """Of so many numbers that they are compiled, by rows and by columns."""
+    a = rng.integers(0, 10**6, size=(2100, 4200)).astype(dtype)
+    tiles = [a[:, :2100], a[:, 2100:]]
+    if transposed:
+        tiles = [np.ascontiguousarray(tile.T).T for tile in tiles]
+    values, columns = topk(tiles[0], 12)
+    values, columns = keep_smallest(values, columns, tiles[1], 2100)
+    np.testing.assert_array_equal(values, np.sort(a, axis=1)[:, :12])
+    np.testing.assert_array_equal(np.take_along_axis(a, columns, axis=1), values)
+    assert (np.diff(np.sort(columns, axis=1), axis=1) > 0).all()
+
+
+def test_compiled_topk_takes_infinity(rng):
+    a = np.full((2100, 2100), np.inf)
+    a[:, 7] = 1.0
+    values, columns = topk(a, 3)
+    np.testing.assert_array_equal(values[0], [1.0, np.inf, np.inf])
+    assert all(len(set(row)) == 3 for row in columns.tolist())
+
+
+@pytest.mark.parametrize("n", [10, 20_000])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_distances_to_listed_points(backend, n, dtype, rng):
+    if n > 10 and not backend.is_host:
+        n = 100  # the size only matters to what is compiled
+    points, queries = rng.normal(size=(n, 6)).astype(dtype), rng.normal(size=(n, 6)).astype(dtype)
+    candidates = rng.integers(0, n, size=(n, 40))
+    found = listed_distances(*(backend.asarray(a) for a in (points, queries, candidates)))
+    differences = points[candidates].astype(np.float64) - queries[:, None, :]
+    np.testing.assert_allclose(to_host(found), (differences**2).sum(axis=2), rtol=1e-12)
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int32", "int64", "bool"])

@@ -1,28 +1,25 @@
+import tracemalloc
+
 import numpy as np
 import pytest
-from scipy.sparse import csr_array
+from scipy.sparse import coo_matrix, csc_array, csr_array
+from scipy.spatial import cKDTree
 from scipy.spatial.distance import cdist
 
+from tests.graphs.oracle import brute_force, dense, listed
 from warpkern.array import backend_of, to_host
 from warpkern.exceptions import InvalidDataError, InvalidParameterError
 from warpkern.graphs import ExactKNN, _pairs, _ranking, graph_from_neighbors, rank_candidates
 
 
-def dense(graph):
-    arrays = (to_host(graph.weights), to_host(graph.indices), to_host(graph.indptr))
-    return csr_array(arrays, shape=(graph.n_nodes, graph.n_nodes)).toarray()
-
-
 def reference(X, q, sigma=None):
-    """W by the definition, from all distances."""
+    """W of Algorithm 1, from all distances."""
     squared = cdist(X, X, "sqeuclidean")
-    np.fill_diagonal(squared, np.inf)
-    nearest = np.argsort(squared, axis=1, kind="stable")[:, :q]
-    listed = np.zeros(squared.shape, dtype=bool)
-    np.put_along_axis(listed, nearest, True, axis=1)
+    neighbors, nearest = brute_force(X, q)
     if sigma is None:
-        sigma = np.mean(np.sqrt(np.sort(squared, axis=1)[:, q - 1]))
-    return np.where(listed | listed.T, np.exp(-squared / (2 * sigma**2)), 0.0)
+        sigma = np.mean(np.sqrt(nearest[:, -1]))
+    edges = listed(neighbors, len(X))
+    return np.where(edges | edges.T, np.exp(-squared / (2 * sigma**2)), 0.0)
 
 
 @pytest.mark.parametrize("sigma", [None, 0.7])
@@ -122,6 +119,10 @@ def test_auto_takes_ten_neighbors_or_all_there_are():
         ({"n_neighbors": 2.5}, "'n_neighbors'"),
         ({"weights": "linear"}, "'weights' .* 'gaussian' or 'binary' or 'cosine'. Got 'linear'"),
         ({"sigma": -1.0}, "'sigma'"),
+        ({"sigma": "wide"}, "'sigma' parameter of ExactKNN must be 'auto', 'self-tuning' or a"),
+        ({"symmetrize": "both"}, "'symmetrize' .* 'union' or 'mutual' or 'average'. Got 'both'"),
+        ({"metric": "manhattan"}, "'metric' .* 'euclidean' or 'cosine'. Got 'manhattan'"),
+        ({"weights": "cosine"}, "'metric' .* 'cosine', for weights='cosine'. Got 'euclidean'"),
     ],
 )
 def test_bad_parameters_are_named(parameters, message):
@@ -163,3 +164,86 @@ def test_candidates_are_ranked_by_distance_then_index(rng):
     neighbors, squared = rank_candidates(X, X[:1], np.asarray([[4, 3, 2, 1]]), 3)
     np.testing.assert_array_equal(neighbors, [[3, 1, 2, 4]])
     np.testing.assert_array_equal(squared, [[1, 4, 4, 4]])
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("k", [1, 7, 30])
+def test_neighbors_are_those_of_brute_force(backend, dtype, k, rng):
+    points = rng.normal(size=(150, 6)).astype(dtype)
+    neighbors, squared = ExactKNN().neighbors(backend.asarray(points), k)
+    expected, distances = brute_force(points.astype(np.float64), k)
+    np.testing.assert_array_equal(to_host(neighbors), expected)
+    np.testing.assert_allclose(
+        to_host(squared), distances, rtol=1e-6 if dtype == np.float32 else 1e-12
+    )
+
+
+def test_compiled_tiles_give_the_neighbors_of_brute_force(rng):
+    """Enough points for several tiles of the size from which loops are compiled."""
+    X = rng.normal(size=(9000, 3))
+    neighbors, squared = ExactKNN().neighbors(X, 10)
+    tree = cKDTree(X)
+    distances, expected = tree.query(X, 11)
+    np.testing.assert_array_equal(neighbors, expected[:, 1:])
+    np.testing.assert_allclose(squared, distances[:, 1:] ** 2, rtol=1e-9)
+
+
+@pytest.mark.parametrize("offset", [1e3, 1e5, 1e7])
+def test_clusters_far_apart_keep_their_own_neighbors(offset, rng):
+    """Beside such norms the products of float32, and then of float64, lose all digits."""
+    near = rng.normal(size=(100, 3))
+    X = np.concatenate([near, near + offset])
+    neighbors, _ = ExactKNN().neighbors(X, 5)
+    expected, _ = brute_force(near, 5)
+    np.testing.assert_array_equal(neighbors[:100], expected)
+    assert (neighbors[100:] >= 100).all()
+
+
+def test_many_copies_of_one_point(rng):
+    X = np.concatenate([np.zeros((60, 2)), rng.normal(size=(40, 2))])
+    neighbors, squared = ExactKNN().neighbors(X, 5)
+    np.testing.assert_array_equal(neighbors[0], [1, 2, 3, 4, 5])
+    np.testing.assert_array_equal(neighbors[59], [0, 1, 2, 3, 4])
+    assert not squared[:60].any()
+
+
+@pytest.mark.parametrize("kind", [csr_array, csc_array, coo_matrix])
+@pytest.mark.parametrize("metric", ["euclidean", "cosine"])
+def test_sparse_rows_have_the_graph_of_dense_ones(kind, metric, rng):
+    X = rng.gamma(1.0, size=(120, 30)) * (rng.uniform(size=(120, 30)) < 0.2)
+    X[5] = 0.0
+    graph, expected = (ExactKNN(metric=metric).build(rows) for rows in (kind(X), X))
+    np.testing.assert_array_equal(graph.indices, expected.indices)
+    np.testing.assert_allclose(graph.weights, expected.weights, rtol=1e-9)
+
+
+def test_rows_in_columns_order_are_the_same_points(rng):
+    X = rng.normal(size=(200, 4))
+    assert (
+        dense(ExactKNN().build(np.asfortranarray(X))).tobytes()
+        == dense(ExactKNN().build(X)).tobytes()
+    )
+
+
+def test_memory_beyond_the_points_is_bounded(monkeypatch, rng):
+    """A copy in float32, a tile and the lists: not N x N."""
+    monkeypatch.setattr(_pairs, "_TILE", 256)
+    X = rng.normal(size=(4000, 8))
+    tracemalloc.start()
+    ExactKNN().neighbors(X, 5)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 20 * 2**20 < 8 * 4000**2
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_nan_and_infinity_are_refused(bad, rng):
+    X = rng.normal(size=(20, 2))
+    X[3, 1] = bad
+    with pytest.raises(InvalidDataError, match="NaN or infinity"):
+        ExactKNN().build(X)
+
+
+def test_numbers_whose_squares_overflow_are_refused(rng):
+    with pytest.raises(InvalidDataError, match="scale it down"):
+        ExactKNN().build(1e200 * rng.normal(size=(20, 2)))

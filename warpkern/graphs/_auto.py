@@ -103,6 +103,4 @@ class AutoKNN(KNNBuilder):
         return ExactKNN(verbose=self.verbose), "sparse, and pynndescent is not installed"
 
     def _remarks(self) -> list[str]:
-        if not hasattr(self, "builder_"):
-            return []  # a single point: there was no search
         return [f"by {type(self.builder_).__name__}: {self.reason_}", *self.builder_._remarks()]

@@ -89,7 +89,7 @@ class KNNBuilder(ABC, BaseEstimator):  # type: ignore[misc]
         notes = [f"{self!r}, q={q}"]
         if weigh.sigma:
             notes.append(f"sigma={weigh.sigma:.3g}")
-        notes += self._remarks()
+        notes += self._remarks() if q else []
         if self.connect:
             edges, n_added = connect(points.rows, edges, weigh, self.progress)
             notes.append(f"{n_added} edges added to connect it")
