@@ -69,6 +69,12 @@ class Graph:
     def __getstate__(self) -> dict[str, Any]:
         return {**vars(self), "index": None}
 
+    def __copy__(self) -> Self:
+        return self  # it is frozen; and copying by way of the state would lose the index
+
+    def __deepcopy__(self, memo: object) -> Self:
+        return self
+
     def __repr__(self) -> str:
         return f"<Graph: {self.n_nodes} nodes, {self.n_edges} edges>"
 

@@ -136,7 +136,10 @@ class Backend:
         return self.name == "numpy"
 
     def active(self) -> AbstractContextManager[Any]:
-        """Return a context to compute in: CuPy's current device, torch without gradients."""
+        """Return a context to compute in.
+
+        CuPy's current device, torch without gradients, JAX in full precision.
+        """
         context: AbstractContextManager[Any] = self.adapter.use_device(self._device)
         return context
 

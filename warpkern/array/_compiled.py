@@ -55,10 +55,19 @@ def _in_threads(kernel: Callable[..., None], n: int, *arguments: Any) -> None:
             done.result()
 
 
-compiled = numba.njit(nogil=True, cache=True)
+def compiled(**options: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Compile a function on its first call, and keep it on disk if there is a place."""
+
+    def compile_later(function: Callable[..., Any]) -> Callable[..., Any]:
+        try:
+            return numba.njit(nogil=True, cache=True, **options)(function)  # type: ignore[no-any-return]
+        except RuntimeError:  # neither the package's folder nor the user's can be written to
+            return numba.njit(nogil=True, **options)(function)  # type: ignore[no-any-return]
+
+    return compile_later
 
 
-@compiled
+@compiled()
 def _insert(values, columns, value, column):  # type: ignore[no-untyped-def]
     """Put a value in its place in an ascending row, whose last falls out."""
     place = values.shape[0] - 1
@@ -70,7 +79,7 @@ def _insert(values, columns, value, column):  # type: ignore[no-untyped-def]
     columns[place] = column
 
 
-@compiled
+@compiled()
 def _of_rows(values, columns, tile, start, fresh, begin, end):  # type: ignore[no-untyped-def]
     k = values.shape[1]
     for i in range(begin, end):
@@ -87,7 +96,7 @@ def _of_rows(values, columns, tile, start, fresh, begin, end):  # type: ignore[n
                 worst = values[i, k - 1]
 
 
-@compiled
+@compiled()
 def _of_columns(values, columns, tile, start, fresh, begin, end):  # type: ignore[no-untyped-def]
     # Row by row of the matrix, a strip at a time: most strips hold nothing that is small enough.
     k = values.shape[1]
@@ -112,7 +121,7 @@ def _of_columns(values, columns, tile, start, fresh, begin, end):  # type: ignor
                         worst[j - begin] = values[j, k - 1]
 
 
-@numba.njit(nogil=True, cache=True, fastmath={"reassoc", "contract"})
+@compiled(fastmath={"reassoc", "contract"})
 def _of_differences(points, queries, candidates, result, begin, end):  # type: ignore[no-untyped-def]
     for i in range(begin, end):
         for j in range(candidates.shape[1]):

@@ -99,7 +99,7 @@ LIBRARIES: tuple[Library, ...] = (
         devices="cpu:N, gpu:N, tpu:N",
         float64="with jax_enable_x64",
         status=_TESTED + ", on the CPU",
-        native=frozenset(FUNCTIONS) - {"use_device", "eigh_smallest", "cosines", *_COMPOSED},
+        native=frozenset(FUNCTIONS) - {"eigh_smallest", "cosines", *_COMPOSED},
     ),
     Library(
         name="generic",

@@ -9,7 +9,7 @@ from typing import Any
 
 from sklearn.base import BaseEstimator
 
-from ..array import Array, anchor, backend_of, index_dtype, is_host, is_sparse, namespace
+from ..array import Array, anchor, backend_of, index_dtype, is_sparse, namespace
 from ..contracts import Graph
 from ..exceptions import BackendError, InvalidDataError, invalid_parameter, require_integer
 from ._connect import connect
@@ -80,8 +80,12 @@ class KNNBuilder(ABC, BaseEstimator):  # type: ignore[misc]
         """Return the graph on the rows of X (N, p), dense or, if the search can, sparse."""
         self._check_options()
         points = Points(metric_rows(X, self.metric), self.metric)
+        q = self._checked_neighbors(points.rows.shape[0])
+        with backend_of(anchor(points.rows)).active():
+            return self._graph(points, q)
+
+    def _graph(self, points: Points, q: int) -> Graph:
         n_points = points.rows.shape[0]
-        q = self._checked_neighbors(n_points)
         indices, squared = self.neighbors(points.rows, q) if q else _no_neighbors(points.rows)
         check_lists(indices, squared)
         weigh = EdgeWeights.of(squared, self.weights, self.sigma)
@@ -103,19 +107,20 @@ class KNNBuilder(ABC, BaseEstimator):  # type: ignore[misc]
         """Return what to say of the last search in the description of the graph."""
         return []
 
-    def _require_host(self, X: Any, *, sparse: bool = False) -> None:
-        """Refuse what a search on the host cannot take."""
-        name = type(self).__name__
+    def _require_dense(self, X: Any) -> None:
+        """Refuse sparse rows."""
         if is_sparse(X):
-            if not sparse:
-                raise InvalidDataError(
-                    f"{name} takes dense rows. Got a sparse matrix instead: make it dense, or use "
-                    "the graph builder 'exact' or 'nn-descent'."
-                )
-        elif not is_host(X):
+            raise InvalidDataError(
+                f"{type(self).__name__} takes dense rows. Got a sparse matrix instead: make it "
+                "dense, or use the graph builder 'exact' or 'nn-descent'."
+            )
+
+    def _require_host(self, X: Any) -> None:
+        """Refuse arrays of other libraries than NumPy."""
+        if not backend_of(anchor(X)).is_host:
             raise BackendError(
-                f"{name} takes NumPy arrays. Got an array on {backend_of(X)} instead: fit with "
-                "NumPy arrays, or use the graph builder 'exact' or 'lsh'."
+                f"{type(self).__name__} takes NumPy arrays. Got an array on {backend_of(X)} "
+                "instead: fit with NumPy arrays, or use the graph builder 'exact' or 'lsh'."
             )
 
     def _check_options(self) -> None:

@@ -87,7 +87,7 @@ class NNDescent(KNNBuilder):
 
     def neighbors(self, X: Any, k: int) -> tuple[Array, Array]:
         """Return indices and squared distances (N, k) of about the k nearest rows of X (N, p)."""
-        self._require_host(X, sparse=True)
+        self._require_host(X)
         X = X if is_sparse(X) else host.ascontiguousarray(X)
         candidates = self._candidates(X, self._checked_candidates(k, X.shape[0]))
         missing = host.nonzero(host.any(candidates < 0, axis=1))[0]

@@ -12,14 +12,13 @@ from ..array import (
     Array,
     host_generator,
     index_dtype,
-    is_sparse,
     namespace,
     place,
     row_blocks,
     take_rows,
     topk,
 )
-from ..exceptions import InvalidDataError, invalid_parameter, require_integer
+from ..exceptions import invalid_parameter, require_integer
 from ._builder import KNNBuilder
 from ._pairs import AllPairs
 from ._ranking import drop_itself, rank_candidates, tie_width
@@ -123,7 +122,8 @@ class LSH(KNNBuilder):
 
     def neighbors(self, X: Any, k: int) -> tuple[Array, Array]:
         """Return indices and squared distances (N, k) of about the k nearest rows of X (N, p)."""
-        self._check_parameters(X)
+        self._require_dense(X)
+        self._check_parameters()
         rng = host_generator(self.random_state)
         pairs = AllPairs.of(X)
         n_points = X.shape[0]
@@ -151,12 +151,7 @@ class LSH(KNNBuilder):
         tables = f"{self.n_tables_} table" + ("s" if self.n_tables_ > 1 else "")
         return [tables, f"estimated recall {self.recall_:.3f}"]
 
-    def _check_parameters(self, X: Any) -> None:
-        if is_sparse(X):
-            raise InvalidDataError(
-                "LSH takes dense rows. Got a sparse matrix instead: make it dense, or use the "
-                "graph builder 'exact' or 'nn-descent'."
-            )
+    def _check_parameters(self) -> None:
         for name in ("bucket_size", "max_tables"):
             require_integer(self, name, getattr(self, name))
         if isinstance(self.recall, bool) or not 0.0 < self.recall <= 1.0:

@@ -64,7 +64,8 @@ class Points:
             expected = f"at most the number of points, which is {n_points}"
             raise invalid_parameter("query", "k", expected, k)
         X = as_type(X, anchor(self.rows).dtype)
-        indices, squared = AllPairs.of(self.rows).query(X, k)
+        with there.active():
+            indices, squared = AllPairs.of(self.rows).query(X, k)
         if self.metric == "cosine":
             return indices, squared / 2.0
         return indices, namespace(squared).sqrt(squared)

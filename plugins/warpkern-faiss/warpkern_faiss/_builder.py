@@ -84,6 +84,7 @@ class FaissKNN(KNNBuilder):
 
     def neighbors(self, X: Any, k: int) -> tuple[Any, Any]:
         """Return indices and squared distances (N, k) of the k nearest other rows of X (N, p)."""
+        self._require_dense(X)
         self._require_host(X)
         self._check_parameters()
         X = np.ascontiguousarray(X)
