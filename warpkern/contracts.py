@@ -16,11 +16,12 @@ input in library, device and precision.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from copy import deepcopy
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Protocol, Self, runtime_checkable
 
-from .array import CSR, Array, to_host
+from .array import CSR, Array, component_labels, host, to_host
 from .exceptions import InvalidDataError
 
 __all__ = [
@@ -70,10 +71,11 @@ class Graph:
         return {**vars(self), "index": None}
 
     def __copy__(self) -> Self:
-        return self  # it is frozen; and copying by way of the state would lose the index
+        return replace(self)  # copying by way of the state would lose the index
 
-    def __deepcopy__(self, memo: object) -> Self:
-        return self
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        names = ("indptr", "indices", "weights")
+        return replace(self, **{name: deepcopy(getattr(self, name), memo) for name in names})
 
     def __repr__(self) -> str:
         return f"<Graph: {self.n_nodes} nodes, {self.n_edges} edges>"
@@ -96,13 +98,10 @@ class Graph:
     @cached_property
     def n_components(self) -> int:
         """Number of connected components. Counted on the host, on first use."""
-        from scipy.sparse import csr_array
-        from scipy.sparse.csgraph import connected_components
-
-        arrays = (to_host(self.weights), to_host(self.indices), to_host(self.indptr))
-        edges = csr_array(arrays, shape=self.affinity.shape, copy=True)
-        edges.eliminate_zeros()
-        return int(connected_components(edges, directed=False)[0])
+        indptr, columns = to_host(self.indptr), to_host(self.indices)
+        rows = host.repeat(host.arange(self.n_nodes), indptr[1:] - indptr[:-1])
+        edges = to_host(self.weights) != 0
+        return int(host.max(component_labels(rows[edges], columns[edges], self.n_nodes))) + 1
 
     def query(self, X: Array, k: int) -> tuple[Array, Array]:
         """Return indices and distances (n, k) of the k nodes nearest to each row of X (n, p).

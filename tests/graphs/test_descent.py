@@ -8,7 +8,7 @@ from sklearn.datasets import load_digits
 from tests.graphs.oracle import brute_force, dense, recall
 from warpkern.array import Backend
 from warpkern.exceptions import BackendError, InvalidParameterError
-from warpkern.graphs import ExactKNN, NNDescent
+from warpkern.graphs import ExactKNN, NNDescent, _descent
 
 DIGITS = load_digits().data
 
@@ -61,11 +61,12 @@ def test_duplicates_that_pynndescent_cannot_tell_apart():
     assert not squared.any()
 
 
-def test_an_offset_does_not_matter():
+@pytest.mark.parametrize(("offset", "scale"), [(1e9, 1.0), (0.0, 1e30), (0.0, 1e-30)])
+def test_offset_and_scale_do_not_matter(offset, scale):
     """pynndescent computes in float32."""
-    X = DIGITS + 1e9
+    X = scale * DIGITS + offset
     _, squared = NNDescent(random_state=0).neighbors(X, 10)
-    assert recall(squared, brute_force(DIGITS, 10)[1]) >= 0.99
+    assert recall(squared / scale**2, brute_force(DIGITS, 10)[1]) >= 0.99
 
 
 def test_sparse_rows():
@@ -84,6 +85,11 @@ def test_the_thread_count_is_respected_and_restored(monkeypatch):
             seen.append(numba.get_num_threads())
             raise KeyboardInterrupt
 
+    monkeypatch.setattr(
+        _descent, "rank_candidates", lambda *args: seen.append(numba.get_num_threads()) or args[1:]
+    )
+    NNDescent(n_threads=1).neighbors(DIGITS, 10)
+    assert seen.pop() == 1
     monkeypatch.setattr(pynndescent, "NNDescent", Interrupted)
     with pytest.raises(KeyboardInterrupt):
         NNDescent(n_threads=1).build(DIGITS)

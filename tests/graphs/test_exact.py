@@ -43,7 +43,8 @@ def test_block_size_does_not_matter(monkeypatch, block, rng):
     X = rng.integers(0, 4, size=(50, 3)).astype(float)
     expected = dense(ExactKNN(5).build(X))
     monkeypatch.setattr(_pairs, "_TILE", block)
-    monkeypatch.setattr(_pairs, "_BLOCK_BYTES", 8 * 50 * block)
+    monkeypatch.setattr(_pairs, "_LEAST_ROWS", block)
+    monkeypatch.setattr(_pairs, "_CAREFUL_BYTES", 1)
     monkeypatch.setattr(_ranking, "_BLOCK_BYTES", 8 * 20 * block)
     np.testing.assert_array_equal(dense(ExactKNN(5).build(X)), expected)
 
@@ -161,7 +162,7 @@ def test_mismatched_neighbor_lists_are_refused():
 
 def test_candidates_are_ranked_by_distance_then_index(rng):
     X = np.asarray([[0.0], [2.0], [-2.0], [1.0], [2.0]])
-    neighbors, squared = rank_candidates(X, X[:1], np.asarray([[4, 3, 2, 1]]), 3)
+    neighbors, squared = rank_candidates(X, X[:1], np.asarray([[4, 3, 2, 1]]))
     np.testing.assert_array_equal(neighbors, [[3, 1, 2, 4]])
     np.testing.assert_array_equal(squared, [[1, 4, 4, 4]])
 
@@ -244,6 +245,32 @@ def test_nan_and_infinity_are_refused(bad, rng):
         ExactKNN().build(X)
 
 
-def test_numbers_whose_squares_overflow_are_refused(rng):
-    with pytest.raises(InvalidDataError, match="scale it down"):
-        ExactKNN().build(1e200 * rng.normal(size=(20, 2)))
+@pytest.mark.parametrize(
+    ("scale", "dtype", "advice"),
+    [
+        (1e200, np.float64, "scale it down"),
+        (1e20, np.float32, "scale it down"),
+        (1e-170, np.float64, "scale it up"),
+        (1e-25, np.float32, "scale it up"),
+    ],
+)
+def test_numbers_whose_squares_are_none_are_refused(scale, dtype, advice, rng):
+    with pytest.raises(InvalidDataError, match=advice):
+        ExactKNN().build((scale * rng.normal(size=(20, 2))).astype(dtype))
+
+
+@pytest.mark.parametrize("k", [1, 2, 3])
+def test_the_nearest_come_first_whatever_the_scale_of_the_last(backend, k):
+    X = backend.asarray(np.asarray([[2e-6], [1e-6], [0.0], [1e3], [2e3]]))
+    neighbors, squared = (to_host(a) for a in ExactKNN().neighbors(X, k))
+    np.testing.assert_array_equal(neighbors[2], [1, 0, 3][:k])
+    assert (np.diff(squared, axis=1) >= 0).all()
+
+
+def test_memory_stays_bounded_where_points_tie():
+    X = np.concatenate([np.zeros((1500, 3)), np.random.default_rng(0).normal(size=(1500, 3))])
+    tracemalloc.start()
+    ExactKNN().neighbors(X, 5)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 300 * 2**20

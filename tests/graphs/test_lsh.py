@@ -92,6 +92,15 @@ def test_clusters_far_apart_are_searched_within(rng):
     assert recall(squared, brute_force(X, 10)[1]) >= 0.87
 
 
+@pytest.mark.parametrize("outlier", [1e5, 1e8])
+def test_an_outlier_does_not_spoil_the_others(outlier, rng):
+    X = rng.normal(size=(2000, 10))
+    X[0] = outlier
+    builder = LSH(recall=0.9, bucket_size=64, max_tables=60, random_state=0)
+    _, squared = builder.neighbors(X, 10)
+    assert recall(squared, brute_force(X, 10)[1]) >= 0.87
+
+
 def test_cosine_metric():
     builder = LSH(metric="cosine", recall=0.95, bucket_size=64, random_state=0)
     builder.build(DIGITS)
@@ -114,7 +123,14 @@ def test_tables_and_recall_are_told():
 
 @pytest.mark.parametrize(
     "parameters",
-    [{"recall": 0.0}, {"recall": 1.5}, {"recall": True}, {"bucket_size": 0}, {"max_tables": 1.5}],
+    [
+        {"recall": 0.0},
+        {"recall": 1.5},
+        {"recall": "0.9"},
+        {"recall": None},
+        {"bucket_size": 0},
+        {"max_tables": 1.5},
+    ],
 )
 def test_bad_parameters_are_named(parameters):
     (name,) = parameters

@@ -78,7 +78,8 @@ def test_blocks_of_any_size_give_the_same_graph(monkeypatch, X, name, block):
     expected = dense(builder(name).build(X))
     with monkeypatch.context() as patched:
         patched.setattr(_pairs, "_TILE", block)
-        patched.setattr(_pairs, "_BLOCK_BYTES", 8 * block)
+        patched.setattr(_pairs, "_LEAST_ROWS", block)
+        patched.setattr(_pairs, "_CAREFUL_BYTES", 1)
         patched.setattr(_lsh, "_BLOCK_BYTES", 64 * block)
         np.testing.assert_array_equal(dense(builder(name).build(X)), expected)
 
@@ -104,7 +105,7 @@ def test_progress_is_shown_and_silence_is_silent(capsys, rng):
     ExactKNN().build(X)
     assert capsys.readouterr().err == ""
     ExactKNN(verbose=True).build(X)
-    assert "[warpkern] pairs of points" in capsys.readouterr().err
+    assert "[warpkern] pairs of blocks" in capsys.readouterr().err
     LSH(verbose=True, random_state=0).build(X)
     assert "[warpkern] tables" in capsys.readouterr().err
 
@@ -112,7 +113,7 @@ def test_progress_is_shown_and_silence_is_silent(capsys, rng):
 def test_a_model_passes_its_verbosity_on(capsys, rng):
     X, y = rng.normal(size=(60, 2)), np.repeat([0, 1, -1], 20)
     WarpClassifier(graph="exact", verbose=True).fit(X, y)
-    assert "pairs of points" in capsys.readouterr().err
+    assert "pairs of blocks" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("graph", [ExactKNN(), LSH(random_state=0)])

@@ -10,7 +10,7 @@ from tests.graphs.oracle import dense
 from warpkern import WarpClassifier
 from warpkern.array import backend_of
 from warpkern.exceptions import InvalidDataError, InvalidParameterError
-from warpkern.graphs import ExactKNN, Precomputed
+from warpkern.graphs import ExactKNN, Graph, Precomputed
 
 RULES = {"union": np.maximum, "mutual": np.minimum, "average": lambda a, b: (a + b) / 2}
 
@@ -45,6 +45,14 @@ def test_lists_of_neighbors_from_scikit_learn(itself, rng):
     np.testing.assert_allclose(dense(graph), dense(expected), atol=1e-12)
 
 
+def test_lists_in_any_order_are_the_same_graph(rng):
+    X = rng.normal(size=(50, 3))
+    distances, neighbors = NearestNeighbors(n_neighbors=6).fit(X).kneighbors()
+    expected = Precomputed((neighbors, distances)).build(X)
+    backwards = Precomputed((neighbors[:, ::-1], distances[:, ::-1])).build(X)
+    np.testing.assert_array_equal(dense(backwards), dense(expected))
+
+
 def test_a_model_takes_affinities(rng):
     X, y = rng.normal(size=(60, 2)), np.repeat([0, 1, -1], 20)
     W = kneighbors_graph(X, 5)
@@ -71,6 +79,14 @@ def test_it_can_be_cloned(rng):
         (csr_array(np.ones((3, 3))), InvalidDataError, "has 3 nodes, but X has 4 rows"),
         (csr_array(-np.ones((4, 4))), InvalidDataError, "must be >= 0"),
         (csr_array(np.full((4, 4), np.nan)), InvalidDataError, "NaN"),
+        (csr_array(1j * np.ones((4, 4))), InvalidDataError, "real numbers"),
+        (Graph(*map(np.asarray, ([0, 1, 1, 1, 1], [1], [1.0]))), InvalidDataError, "one way"),
+        (
+            Graph(*map(np.asarray, ([0, 1, 2, 2, 2], [1, 0], [-1.0, -1.0]))),
+            InvalidDataError,
+            ">= 0",
+        ),
+        ((np.zeros(4, int), np.ones(4)), InvalidDataError, r"must be \(N, q\). Got \(4,\)"),
         ((np.ones((4, 1)), np.ones((4, 1))), InvalidDataError, "must hold indices"),
         ((np.full((4, 1), 4), np.ones((4, 1))), InvalidDataError, "must lie in 0 ... 3"),
         ((np.full((4, 1), -1), np.ones((4, 1))), InvalidDataError, "must lie in 0 ... 3"),

@@ -1,5 +1,6 @@
 """Neighbours of new points."""
 
+import copy
 import pickle
 
 import numpy as np
@@ -75,6 +76,24 @@ def test_points_are_not_pickled(rng):
     np.testing.assert_array_equal(copied.weights, graph.weights)
     with pytest.raises(InvalidDataError, match="does not know its points"):
         copied.query(np.ones((1, 400)), 1)
+
+
+def test_copies_have_arrays_of_their_own_and_the_same_points(rng):
+    graph = ExactKNN().build(rng.normal(size=(50, 2)))
+    copied = copy.deepcopy(graph)
+    assert copied.index is graph.index
+    copied.weights[:] = 0.0
+    assert graph.weights.all()
+    assert copy.copy(graph).index is graph.index
+
+
+@pytest.mark.parametrize(
+    ("dtype", "far"), [(np.float32, 1e39), (np.float32, 1e25), (np.float64, 1e200)]
+)
+def test_queries_too_far_away_are_refused(dtype, far, rng):
+    graph = ExactKNN().build(rng.normal(size=(50, 2)).astype(dtype))
+    with pytest.raises(InvalidDataError, match=r"NaN or infinity|overflow"):
+        graph.query(np.full((1, 2), far), 1)
 
 
 def test_a_precomputed_graph_has_no_points():

@@ -21,6 +21,7 @@ __all__ = [
     "as_rows",
     "as_type",
     "checked_rows",
+    "component_labels",
     "is_sparse",
     "join_columns",
     "join_rows",
@@ -184,6 +185,29 @@ def take_rows(X: Any, indices: Array) -> Any:
         return X[indices, :]
     xp = namespace(X)
     return xp.take(X, place(indices, like=X, dtype=index_dtype(X, xp)), axis=0)
+
+
+def component_labels(rows: Array, columns: Array, n: int) -> Array:
+    """Return the connected component (n,) of each of n nodes, numbered from zero, on the host.
+
+    Parameters
+    ----------
+    rows, columns : (m,) integers, on the host
+        The two ends of each edge.
+    n : int
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from warpkern.array import component_labels
+    >>> component_labels(np.asarray([0]), np.asarray([2]), 3)
+    array([0, 1, 0], dtype=int32)
+    """
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    edges = coo_array((np.ones(rows.shape[0], dtype=bool), (rows, columns)), shape=(n, n))
+    return connected_components(edges, directed=False)[1]
 
 
 def join_rows(parts: list[Any]) -> Any:

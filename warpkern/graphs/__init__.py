@@ -5,6 +5,7 @@ from ._auto import AutoKNN
 from ._builder import KNNBuilder
 from ._descent import NNDescent
 from ._exact import ExactKNN
+from ._factors import narrowed
 from ._lsh import LSH
 from ._neighbors import graph_from_neighbors
 from ._precomputed import Precomputed
@@ -20,5 +21,6 @@ __all__ = [
     "Precomputed",
     "drop_itself",
     "graph_from_neighbors",
+    "narrowed",
     "rank_candidates",
 ]

@@ -125,6 +125,8 @@ class KNNBuilder(ABC, BaseEstimator):  # type: ignore[misc]
 
     def _check_options(self) -> None:
         check_options(self, self.weights, self.sigma, self.symmetrize)
+        if not isinstance(self.connect, bool):
+            raise invalid_parameter(self, "connect", "True or False", self.connect)
         if self.metric not in METRICS:
             expected = " or ".join(map(repr, METRICS))
             raise invalid_parameter(self, "metric", expected, self.metric)
@@ -134,7 +136,7 @@ class KNNBuilder(ABC, BaseEstimator):  # type: ignore[misc]
 
     def _checked_neighbors(self, n_points: int) -> int:
         q = self.n_neighbors
-        if q == "auto":
+        if isinstance(q, str) and q == "auto":
             return min(_AUTO_NEIGHBORS, n_points - 1)
         q = require_integer(self, "n_neighbors", q, also="'auto' or ")
         if q >= n_points:

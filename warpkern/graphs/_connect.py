@@ -7,6 +7,7 @@ from typing import Any
 from ..array import (
     Array,
     anchor,
+    component_labels,
     host,
     index_dtype,
     namespace,
@@ -31,7 +32,8 @@ def connect(X: Any, edges: Edges, weigh: EdgeWeights, progress: Progress) -> tup
 
     Each component but the largest is joined to the point outside of it that is nearest to one of
     its own, and so on until there is one (Boruvka's rule). An edge that is added weighs as others
-    of its length do, but no less than the lightest of them, so that it does not vanish.
+    of its length do, but no less than the lightest of them, so that it does not vanish; 1 if there
+    are no others.
 
     Notes
     -----
@@ -51,27 +53,21 @@ def connect(X: Any, edges: Edges, weigh: EdgeWeights, progress: Progress) -> tup
         low, high = host.concat([low, pairs[:, 0]]), host.concat([high, pairs[:, 1]])
         labels = _components(low, high, n_points)
         added.append(pairs)
-    pairs = host.unique(host.concat(added), axis=0)
+    pairs = host.concat(added)
     ends = [place(pairs[:, side], like=edges[0], dtype=edges[0].dtype) for side in (0, 1)]
-    _, squared = rank_candidates(X, take_rows(X, ends[0]), ends[1][:, None], 1)
+    _, squared = rank_candidates(X, take_rows(X, ends[0]), ends[1][:, None])
     weights = weigh(squared[:, 0], *ends)
-    lightest = xp.min(edges[2]) if edges[2].shape[0] else xp.max(xp.ones_like(weights))
-    weights = xp.maximum(weights, xp.broadcast_to(lightest, weights.shape))
-    joined = tuple(
+    lightest = xp.full_like(weights, float(xp.min(edges[2])) if edges[2].shape[0] else 1.0)
+    joined = [
         xp.concat([old, xp.astype(new, old.dtype)])
-        for old, new in zip(edges, [*ends, weights], strict=True)
-    )
-    return (joined[0], joined[1], joined[2]), len(pairs)
+        for old, new in zip(edges, [*ends, xp.maximum(weights, lightest)], strict=True)
+    ]
+    return (joined[0], joined[1], joined[2]), pairs.shape[0]
 
 
 def _components(low: Array, high: Array, n_points: int) -> Array:
     """Return the component of each point (N,) on the host; the largest is zero."""
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
-
-    entries = host.ones(low.shape[0], dtype=host.bool)
-    edges = coo_array((entries, (low, high)), shape=(n_points, n_points))
-    _, labels = connected_components(edges, directed=False)
+    labels = component_labels(low, high, n_points)
     largest = host.argmax(host.bincount(labels))
     return host.where(labels == largest, 0, host.where(labels == 0, largest, labels))
 
@@ -90,8 +86,9 @@ def _nearest_outside(search: AllPairs, labels: Array, progress: Progress) -> Arr
         nearest, squared = search.nearest_elsewhere(take_rows(X, rows), own, groups)
         found.append((rows, to_host(nearest), to_host(squared)))
     rows, nearest, squared = (host.concat(list(part)) for part in zip(*found, strict=True))
-    order = host.lexsort((nearest, rows, squared, labels[rows]))
+    ends = host.sort(host.stack([rows, nearest], axis=1), axis=1)
+    # Ties go to the lower pair, whichever component it is seen from: so there are no cycles.
+    order = host.lexsort((ends[:, 1], ends[:, 0], squared, labels[rows]))
     ordered = labels[rows][order]
     first = order[host.concat([host.asarray([True]), ordered[1:] != ordered[:-1]])]
-    ends = host.stack([rows[first], nearest[first]], axis=1)
-    return host.unique(host.sort(ends, axis=1), axis=0)
+    return host.unique(ends[first], axis=0)

@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from ..array import Array, as_type, host, host_generator, is_sparse, take_rows
+from ..array import Array, host, host_generator, is_sparse, take_rows
 from ..exceptions import invalid_parameter, require_integer
 from ._builder import KNNBuilder
+from ._factors import narrowed
 from ._pairs import AllPairs
 from ._ranking import drop_itself, rank_candidates
 
@@ -89,7 +90,14 @@ class NNDescent(KNNBuilder):
         """Return indices and squared distances (N, k) of about the k nearest rows of X (N, p)."""
         self._require_host(X)
         X = X if is_sparse(X) else host.ascontiguousarray(X)
-        candidates = self._candidates(X, self._checked_candidates(k, X.shape[0]))
+        m = self._checked_candidates(k, X.shape[0])
+        with _threads(self, self.n_threads):
+            indices, squared = self._ranked(X, m)
+        return indices[:, :k], squared[:, :k]
+
+    def _ranked(self, X: Any, m: int) -> tuple[Array, Array]:
+        """Return m neighbours of each row of X and squared distances (N, m), nearest first."""
+        candidates = self._candidates(X, m)
         missing = host.nonzero(host.any(candidates < 0, axis=1))[0]
         if missing.shape[0]:
             # One more than are wanted, as each finds itself.
@@ -97,18 +105,16 @@ class NNDescent(KNNBuilder):
                 take_rows(X, missing), candidates.shape[1] + 1, self.progress
             )
             candidates[missing, :] = drop_itself(found, missing)
-        indices, squared = rank_candidates(X, X, candidates, k)
-        return indices[:, :k], squared[:, :k]
+        return rank_candidates(X, X, candidates)
 
     def _candidates(self, X: Any, m: int) -> Array:
         """Return m rows near each row of X, itself left out, (N, m); -1 where it found none."""
         from pynndescent import NNDescent as Index
 
         seed = int(host_generator(self.random_state).integers(2**31 - 1))
-        narrow = as_type(X if is_sparse(X) else X - host.mean(X, axis=0), host.float32)
-        with _threads(self, self.n_threads), warnings.catch_warnings():
+        with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "Failed to correctly find n_neighbors")
-            index = Index(narrow, n_neighbors=m + 1, random_state=seed, verbose=self.verbose)
+            index = Index(narrowed(X), n_neighbors=m + 1, random_state=seed, verbose=self.verbose)
             found, _ = index.neighbor_graph
         return drop_itself(host.astype(found, host.int64), host.arange(X.shape[0]))
 

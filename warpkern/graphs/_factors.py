@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -19,9 +20,10 @@ from ..array import (
 )
 from ..exceptions import InvalidDataError
 
-__all__ = ["DenseFactors", "Factors", "SparseFactors"]
+__all__ = ["DenseFactors", "Factors", "SparseFactors", "narrowed"]
 
 _BLOCK_BYTES = 32 * 2**20
+_SAMPLE = 1000
 
 # Rounding of a product of n terms stays below 8 sqrt(n) u sum |a_i b_i| but for one case in 1e13
 # (Higham and Mary 2019, theorem 3.1); twice that, as the norms are rounded too.
@@ -53,7 +55,7 @@ class DenseFactors:
         """Prepare the points X (N, p) for products in `dtype`."""
         xp = namespace(X)
         n, p = X.shape
-        center = xp.mean(X, axis=0)
+        center = _center(X)
         scale = _scale(X, center)
 
         def factor(rows: slice, _: Array | None) -> Array:
@@ -152,6 +154,25 @@ class SparseFactors:
 Factors = DenseFactors | SparseFactors
 
 
+def narrowed(X: Any) -> Any:
+    """Return rows X (n, p) in float32, moved and scaled so that float32 can tell them apart.
+
+    For searches that compute in float32. Sparse rows are only scaled.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from warpkern.graphs import narrowed
+    >>> narrowed(np.asarray([[1e9], [1e9 + 1], [1e9 + 2]]))
+    array([[-1.],
+           [ 0.],
+           [ 1.]], dtype=float32)
+    """
+    xp = namespace(anchor(X))
+    center = None if is_sparse(X) else _center(X)
+    return _moved(X, center, _scale(X, center), xp.float32)[0]
+
+
 def _rounding(lengths: Array, kth: Array, factor: Any) -> Array:
     xp = namespace(lengths)
     unit = float(xp.finfo(anchor(factor).dtype).eps) / 2
@@ -159,18 +180,37 @@ def _rounding(lengths: Array, kth: Array, factor: Any) -> Array:
     return _ROUNDING * math.sqrt(factor.shape[1] + 2) * unit * reach**2
 
 
+def _center(X: Array) -> Array:
+    """Return the middle of X in each column (p,), from a sample: an outlier does not move it."""
+    xp = namespace(X)
+    sample = xp.sort(X[:: -(-X.shape[0] // _SAMPLE), :], axis=0)
+    return sample[sample.shape[0] // 2, :]
+
+
 def _scale(X: Any, center: Array | None) -> float:
-    """Return one over the largest |x - center|."""
+    """Return one over the largest |x - center|, whose square must be a number of X's type."""
     like = anchor(X)
     xp = namespace(like)
     wide = accumulation_dtype(like, xp)
-    longest = 0.0
-    for rows in row_blocks(X.shape[0], _block_rows(X.shape[1])):
-        block = X[rows, :] if center is None else X[rows, :] - center
-        longest = max(longest, float(xp.max(_squares(as_type(block, wide)))))
-    if not math.isfinite(longest):
+
+    def largest(of: Callable[[Any], Array]) -> float:
+        parts = []
+        for rows in row_blocks(X.shape[0], _block_rows(X.shape[1])):
+            block = as_type(X[rows, :], wide)
+            parts.append(float(xp.max(of(block if center is None else block - center))))
+        return max(parts)
+
+    entry = largest(lambda block: abs(block).max() if is_sparse(block) else xp.abs(block))
+    if entry == 0.0:
+        return 1.0
+    # Squares of what is divided by the largest entry neither overflow nor underflow.
+    longest = entry * math.sqrt(largest(lambda block: _squares(block / entry)))
+    info = xp.finfo(like.dtype)
+    if not longest < math.sqrt(float(info.max)) / 2:
         raise InvalidDataError("X is so large that squared distances overflow: scale it down.")
-    return 1.0 / math.sqrt(longest) if longest > 0 else 1.0
+    if not longest > 2.0**10 * math.sqrt(float(info.smallest_normal)):
+        raise InvalidDataError("X is so small that squared distances underflow: scale it up.")
+    return 1.0 / longest
 
 
 def _squares(X: Any) -> Array:

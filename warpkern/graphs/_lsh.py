@@ -18,10 +18,10 @@ from ..array import (
     take_rows,
     topk,
 )
-from ..exceptions import invalid_parameter, require_integer
+from ..exceptions import invalid_parameter, require_integer, require_positive
 from ._builder import KNNBuilder
 from ._pairs import AllPairs
-from ._ranking import drop_itself, rank_candidates, tie_width
+from ._ranking import drop_itself, rank_candidates, squared_distances, tie_width
 
 __all__ = ["LSH"]
 
@@ -131,7 +131,7 @@ class LSH(KNNBuilder):
         size = max(self.bucket_size, 2 * m + 2)
         sample = _Sample(pairs, k, rng)
         best: Any = None
-        for table in self.progress(range(self.max_tables), "tables"):
+        for table in self.progress(iter(range(self.max_tables)), "tables"):
             found = _searched(pairs, _buckets(pairs.factors.points, size, rng), m)
             best = found if best is None else _merged(best, found)
             self.n_tables_, self.recall_ = table + 1, sample.recall(best[1])
@@ -144,7 +144,7 @@ class LSH(KNNBuilder):
                 ConvergenceWarning,
                 stacklevel=2,
             )
-        indices, squared = rank_candidates(pairs.points, pairs.points, best[1], k)
+        indices, squared = rank_candidates(pairs.points, pairs.points, best[1])
         return indices[:, :k], squared[:, :k]
 
     def _remarks(self) -> list[str]:
@@ -154,8 +154,8 @@ class LSH(KNNBuilder):
     def _check_parameters(self) -> None:
         for name in ("bucket_size", "max_tables"):
             require_integer(self, name, getattr(self, name))
-        if isinstance(self.recall, bool) or not 0.0 < self.recall <= 1.0:
-            raise invalid_parameter(self, "recall", "a number above 0, at most 1", self.recall)
+        if require_positive(self, "recall", self.recall) > 1.0:
+            raise invalid_parameter(self, "recall", "at most 1", self.recall)
 
 
 def _buckets(points: Array, size: int, rng: Any) -> Array:
@@ -207,6 +207,7 @@ def _projections(sketch: Array, groups: Array, rng: Any) -> Array:
 def _searched(pairs: AllPairs, buckets: Array, m: int) -> tuple[Array, Array]:
     """Return squared distances and indices (N, m) of the m nearest in the bucket of each point."""
     xp = namespace(buckets)
+    factors: Any = pairs.factors
     _, size = buckets.shape
     itself = xp.eye(size, dtype=xp.bool, device=buckets.device)
     index = xp.arange(size, dtype=buckets.dtype, device=buckets.device)
@@ -214,15 +215,15 @@ def _searched(pairs: AllPairs, buckets: Array, m: int) -> tuple[Array, Array]:
     found = []
     for rows in row_blocks(buckets.shape[0], block):
         listed = xp.reshape(buckets[rows, :], (-1,))
-        squared = xp.where(itself, math.inf, pairs.factors.within(buckets[rows, :]))
-        values, columns = topk(xp.reshape(squared, (-1, size)), m)
+        squared = xp.where(itself, math.inf, factors.within(buckets[rows, :]))
+        _, columns = topk(xp.reshape(squared, (-1, size)), m)
         slots = xp.arange(listed.shape[0], dtype=index.dtype, device=index.device)
         columns = xp.astype(columns, index.dtype, copy=False) + (slots // size * size)[:, None]
-        neighbors = xp.reshape(xp.take(listed, xp.reshape(columns, (-1,))), columns.shape)
-        found.append((values, neighbors))
-    values, neighbors = (xp.concat(list(part), axis=0) for part in zip(*found, strict=True))
+        found.append(xp.reshape(xp.take(listed, xp.reshape(columns, (-1,))), columns.shape))
     first = _first_slots(xp.reshape(buckets, (-1,)), pairs.points.shape[0])
-    return xp.take(values, first, axis=0), xp.take(neighbors, first, axis=0)
+    neighbors = xp.take(xp.concat(found, axis=0), first, axis=0)
+    # Exact ones: products lose their digits where a point of the bucket is far from the others.
+    return squared_distances(pairs.points, pairs.points, neighbors), neighbors
 
 
 def _first_slots(listed: Array, n_points: int) -> Array:
@@ -261,7 +262,7 @@ class _Sample:
         self.kth = self._nearest(drop_itself(pairs.query(self.points, k + 1)[0], self.rows))[:, -1:]
 
     def _nearest(self, candidates: Array) -> Array:
-        return rank_candidates(self.X, self.points, candidates, self.k)[1][:, : self.k]
+        return rank_candidates(self.X, self.points, candidates)[1][:, : self.k]
 
     def recall(self, candidates: Array) -> float:
         """Return the share of the k nearest that is listed; any at the same distance will do."""

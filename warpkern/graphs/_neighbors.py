@@ -105,9 +105,9 @@ def graph_from_edges(edges: Edges, n_nodes: int, description: str) -> Graph:
 def check_options(owner: object, weights: str, sigma: float | str, symmetrize: str) -> None:
     """Refuse options of `graph_from_neighbors` that there are not, in the name of `owner`."""
     for name, given, known in (("weights", weights, WEIGHTS), ("symmetrize", symmetrize, _RULES)):
-        if given not in known:
+        if not isinstance(given, str) or given not in known:
             raise invalid_parameter(owner, name, " or ".join(map(repr, known)), given)
-    if sigma not in ("auto", "self-tuning"):
+    if not isinstance(sigma, str) or sigma not in ("auto", "self-tuning"):
         require_positive(owner, "sigma", sigma, also="'auto', 'self-tuning' or ")
 
 
@@ -118,6 +118,11 @@ def check_lists(neighbors: Array, squared_distances: Array) -> None:
         raise InvalidDataError(
             "'neighbors' and 'squared_distances' must both be (N, q). "
             f"Got {neighbors.shape} and {squared_distances.shape} instead."
+        )
+    if neighbors.shape[0] == 0 or not xp.isdtype(neighbors.dtype, "integral"):
+        raise InvalidDataError(
+            "'neighbors' must hold the indices of at least one point. "
+            f"Got {neighbors.dtype} of shape {tuple(neighbors.shape)} instead."
         )
     n_nodes, q = neighbors.shape
     if q and not (int(xp.min(neighbors)) >= 0 and int(xp.max(neighbors)) < n_nodes):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Self
 
 from ..array import (
@@ -28,7 +29,8 @@ __all__ = ["AllPairs"]
 
 _TILE = 4096
 _SPARE = 10
-_BLOCK_BYTES = 128 * 2**20
+_CAREFUL_BYTES = 16 * 2**20
+_LEAST_ROWS = 16
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +46,7 @@ class AllPairs:
     """
 
     points: Any
-    factors: Any
+    factors: Factors
 
     @classmethod
     def of(cls, X: Any, dtype: Any = None) -> Self:
@@ -58,47 +60,45 @@ class AllPairs:
 
     def neighbors(self, k: int, progress: Progress = silent) -> tuple[Array, Array]:
         """Return indices and squared distances (N, k) of the k nearest other points of each."""
-        xp = namespace(anchor(self.points))
+        like = anchor(self.points)
+        xp = namespace(like)
         n_points = self.points.shape[0]
+        index = xp.arange(n_points, dtype=index_dtype(like, xp), device=like.device)
         m = min(k + _SPARE, n_points - 1) + 1
         blocks = list(row_blocks(n_points, max(_TILE, m)))
+        n_blocks = len(blocks)
         tiles = _Tiles.of(self)
         best: list[Any] = [None] * len(blocks)
         found = []
-        for i, rows in enumerate(progress(blocks, "pairs of points")):
-            left, lengths = self.factors.left(self.points[rows, :])
-            for j in range(i, len(blocks)):  # the others have been seen from the other side
-                tile = tiles.product(left, blocks[j])
-                best[i] = _keep(best[i], tile, blocks[j].start, m)
-                if j > i:
-                    best[j] = _keep(best[j], tile.T, rows.start, m)
-            own = xp.arange(
-                rows.start,
-                rows.stop,
-                dtype=best[i][1].dtype,
-                device=anchor(self.points).device,
-            )
-            found.append(self._settled(self.points[rows, :], own, best[i], lengths, k))
-            best[i] = None
-        indices, squared = (xp.concat(list(part), axis=0) for part in zip(*found, strict=True))
-        return indices, squared
+        pairs = [(i, j) for i in range(len(blocks)) for j in range(i, len(blocks))]
+        for i, j in progress(pairs, "pairs of blocks"):
+            rows, columns = blocks[i], blocks[j]
+            if i == j:
+                left, lengths = self.factors.left(self.points[rows, :])
+            tile = tiles.product(left, columns)
+            best[i] = _keep(best[i], tile, columns.start, m)
+            if j > i:  # the same distances, seen from the other side
+                best[j] = _keep(best[j], tile.T, rows.start, m)
+            if j == n_blocks - 1:
+                values, candidates = best[i]
+                # Without the point itself, or else the last: what is left is nearer than that.
+                candidates = drop_itself(candidates, index[rows])
+                block = self.points[rows, :]
+                own = Excluded(index[rows], index)
+                last = values[:, -2] if m < n_points else None
+                found.append(self._settled(block, candidates, last, lengths, k, own))
+                best[i] = None
+        return _joined(found)
 
     def query(self, X: Any, k: int, progress: Progress = silent) -> tuple[Array, Array]:
         """Return indices and squared distances (n, k) of the k points nearest to each row of X."""
-        xp = namespace(anchor(self.points))
         m = min(k + _SPARE, self.points.shape[0])
-        tiles = _Tiles.of(self)
         found = []
         for rows in progress(list(row_blocks(X.shape[0], _TILE)), "queries"):
-            left, lengths = self.factors.left(X[rows, :])
-            best: Any = None
-            width = max(m, _TILE**2 // lengths.shape[0])
-            for columns in row_blocks(self.points.shape[0], width):
-                tile = tiles.product(left, columns)
-                best = _keep(best, tile, columns.start, m)
-            found.append(self._settled(X[rows, :], None, best, lengths, k))
-        indices, squared = (xp.concat(list(part), axis=0) for part in zip(*found, strict=True))
-        return indices, squared
+            values, candidates, lengths = self._nearest(X[rows, :], m)
+            last = values[:, -1] if m < self.points.shape[0] else None
+            found.append(self._settled(X[rows, :], candidates, last, lengths, k))
+        return _joined(found)
 
     def nearest_elsewhere(self, X: Any, own: Array, groups: Array) -> tuple[Array, Array]:
         """Return index and squared distance (n,) of the nearest point of another group.
@@ -111,70 +111,126 @@ class AllPairs:
         groups : (N,) integers
             The group of each point; there must be at least two.
         """
-        xp = namespace(groups)
+        same = Excluded(own, groups)
+        m = min(_SPARE, self.points.shape[0])
+        values, candidates, lengths = self._nearest(X, m, same)
+        last = values[:, -1] if m < self.points.shape[0] else None
+        indices, squared = self._settled(X, candidates, last, lengths, 1, same)
+        return indices[:, 0], squared[:, 0]
+
+    def _nearest(
+        self, X: Any, m: int, excluded: Excluded | None = None
+    ) -> tuple[Array, Array, Array]:
+        """Return the m smallest scaled distances (b, m) of some rows, their points, and lengths."""
         left, lengths = self.factors.left(X)
         tiles = _Tiles.of(self)
         best: Any = None
-        m = min(_SPARE, self.points.shape[0])
         for columns in row_blocks(self.points.shape[0], max(m, _TILE**2 // lengths.shape[0])):
             tile = tiles.product(left, columns)
-            elsewhere = own[:, None] != groups[columns][None, :]
-            best = _keep(best, xp.where(elsewhere, tile, math.inf), columns.start, m)
-        indices, squared = rank_candidates(self.points, X, best[1], 1)
-        listed = xp.reshape(xp.take(groups, xp.reshape(indices, (-1,))), indices.shape)
-        squared = xp.where(listed != own[:, None], squared, math.inf)
-        first = xp.argmin(squared, axis=1, keepdims=True)
-        return tuple(xp.take_along_axis(a, first, axis=1)[:, 0] for a in (indices, squared))
+            if excluded is not None:
+                tile = excluded.masked(tile, slice(None), columns)
+            best = _keep(best, tile, columns.start, m)
+        return *best, lengths
 
     def _settled(
-        self, queries: Any, own: Array | None, best: tuple[Array, Array], lengths: Array, k: int
+        self,
+        queries: Any,
+        candidates: Array,
+        last: Array | None,
+        lengths: Array,
+        k: int,
+        excluded: Excluded | None = None,
     ) -> tuple[Array, Array]:
         """Rank candidates by exact distances; where one may have been missed, look at all points.
 
-        Points that are no candidates are beyond the last of these, up to rounding.
+        Points that are no candidates are as far as `last` (b,), scaled, up to rounding; None if
+        there are no such points.
         """
-        values, candidates = best
-        xp = namespace(values)
-        candidates = candidates if own is None else drop_itself(candidates, own)
-        indices, squared = rank_candidates(self.points, queries, candidates, k)
-        nearest = indices[:, :k], squared[:, :k]
-        if candidates.shape[1] == self.points.shape[0] - (own is not None):
+        nearest = self._ranked(queries, candidates, k, excluded)
+        if last is None:
             return nearest
-        # One of m + 1 candidates was dropped: perhaps the last.
-        last = values[:, -1] if own is None else values[:, -2]
-        wide = accumulation_dtype(values, xp)
-        kth = xp.astype(squared[:, k - 1], wide) * self.factors.scale**2
+        xp = namespace(last)
+        wide = accumulation_dtype(last, xp)
+        kth = xp.astype(nearest[1][:, -1], wide) * self.factors.scale**2
         beyond = xp.astype(last, wide) - self.factors.rounding(xp.astype(lengths, wide), kth)
         doubtful = ~(kth * (1 + 2 * tie_width(kth)) < beyond)
         if not bool(xp.any(doubtful)):
             return nearest
         rows = xp.nonzero(doubtful)[0]
-        again = self._careful(
-            take_rows(queries, rows), None if own is None else xp.take(own, rows), k
-        )
-        return _merge(doubtful, nearest, again)
+        again = None if excluded is None else excluded.of_rows(rows)
+        return _merge(doubtful, nearest, self._careful(take_rows(queries, rows), k, again))
 
-    def _careful(self, queries: Any, own: Array | None, k: int) -> tuple[Array, Array]:
-        """Do the same with every point as a candidate that may be among the k nearest, or tie."""
-        like = anchor(self.points)
-        xp = namespace(like)
-        wide = AllPairs.of(self.points, accumulation_dtype(like, xp))
+    def _careful(self, queries: Any, k: int, excluded: Excluded | None) -> tuple[Array, Array]:
+        """Return the k nearest with every point as a candidate that may be among them, or tie."""
+        factors = self._wide.factors
         n_points = self.points.shape[0]
-        index = xp.arange(n_points, dtype=index_dtype(like, xp), device=like.device)
         found = []
-        for rows in row_blocks(queries.shape[0], max(1, _BLOCK_BYTES // (8 * n_points))):
-            left, lengths = wide.factors.left(queries[rows, :])
-            squared = wide.factors.product(left, slice(n_points))
-            if own is not None:
-                squared = xp.where(own[rows][:, None] == index[None, :], math.inf, squared)
+        block = max(_LEAST_ROWS, _CAREFUL_BYTES // (8 * n_points))
+        for rows in row_blocks(queries.shape[0], block):
+            left, lengths = factors.left(queries[rows, :])
+            xp = namespace(lengths)
+            squared = factors.product(left, slice(0, n_points))
+            if excluded is not None:
+                squared = excluded.masked(squared, rows, slice(None))
             kth = xp.maximum(topk(squared, k)[0][:, -1], xp.zeros_like(lengths))
-            limit = kth * (1 + 4 * tie_width(kth)) + 2 * wide.factors.rounding(lengths, kth)
+            limit = kth * (1 + 4 * tie_width(kth)) + 2 * factors.rounding(lengths, kth)
             m = int(xp.max(xp.count_nonzero(squared <= limit[:, None], axis=1)))
-            _, candidates = topk(squared, max(k, min(m, n_points - (own is not None))))
-            indices, distances = rank_candidates(self.points, queries[rows, :], candidates, k)
-            found.append((indices[:, :k], distances[:, :k]))
-        indices, distances = (xp.concat(list(part), axis=0) for part in zip(*found, strict=True))
-        return indices, distances
+            _, candidates = topk(squared, max(k, m))
+            rest = None if excluded is None else excluded.of_rows(rows)
+            found.append(self._ranked(queries[rows, :], candidates, k, rest))
+        return _joined(found)
+
+    def _ranked(
+        self, queries: Any, candidates: Array, k: int, excluded: Excluded | None
+    ) -> tuple[Array, Array]:
+        """Return the k nearest of the candidates; excluded ones come last, at infinity."""
+        indices, squared = rank_candidates(self.points, queries, candidates)
+        if excluded is not None:
+            xp = namespace(squared)
+            listed = excluded.listed(indices)
+            squared = xp.where(listed, math.inf, squared)
+            order = xp.argsort(xp.astype(listed, xp.int32), axis=1, stable=True)
+            indices = xp.take_along_axis(indices, order, axis=1)
+            squared = xp.take_along_axis(squared, order, axis=1)
+        return indices[:, :k], squared[:, :k]
+
+    @cached_property
+    def _wide(self) -> AllPairs:
+        like = anchor(self.points)
+        return AllPairs.of(self.points, accumulation_dtype(like, namespace(like)))
+
+
+@dataclass(frozen=True)
+class Excluded:
+    """Points that are none for a row: those of its own group.
+
+    Attributes
+    ----------
+    own : (b,) integers
+        The group of each row.
+    groups : (N,) integers
+        The group of each point.
+    """
+
+    own: Array
+    groups: Array
+
+    def of_rows(self, rows: slice | Array) -> Excluded:
+        """Return the same for some of the rows."""
+        own = self.own[rows] if isinstance(rows, slice) else namespace(rows).take(self.own, rows)
+        return Excluded(own, self.groups)
+
+    def masked(self, tile: Array, rows: slice, columns: slice) -> Array:
+        """Return a tile of distances with infinity for what is excluded."""
+        xp = namespace(tile)
+        same = self.own[rows][:, None] == self.groups[columns][None, :]
+        return xp.where(same, math.inf, tile)
+
+    def listed(self, indices: Array) -> Array:
+        """Return which of the listed points (b, m) are excluded."""
+        xp = namespace(indices)
+        groups = xp.take(self.groups, xp.reshape(indices, (-1,)))
+        return xp.reshape(groups, indices.shape) == self.own[:, None]
 
 
 @dataclass(frozen=True)
@@ -208,6 +264,13 @@ def _keep(best: Any, tile: Array, start: int, m: int) -> tuple[Array, Array]:
         return values, columns + start
     values, columns = best
     return keep_smallest(values, columns, tile, start)
+
+
+def _joined(found: list[tuple[Array, Array]]) -> tuple[Array, Array]:
+    """Return lists of some rows each as one."""
+    xp = namespace(found[0][1])
+    indices, squared = (xp.concat(list(part), axis=0) for part in zip(*found, strict=True))
+    return indices, squared
 
 
 def _merge(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from ..array import (
@@ -22,7 +23,7 @@ from ..array import (
 from ..exceptions import BackendError, InvalidDataError, invalid_parameter, require_integer
 from ._pairs import AllPairs
 
-__all__ = ["METRICS", "Points"]
+__all__ = ["METRICS", "Points", "metric_rows"]
 
 METRICS = ("euclidean", "cosine")
 
@@ -44,7 +45,8 @@ class Points:
     def query(self, X: Any, k: int) -> tuple[Array, Array]:
         """Return indices and distances (n, k) of the k points nearest to each row of X (n, p).
 
-        Exact, at cost n N p. Distances are of the metric: lengths, or one less the cosine.
+        Exact, at cost n N p, and N p for the first query. Distances are of the metric: lengths,
+        or one less the cosine.
         """
         X = metric_rows(X, self.metric)
         n_points, p = self.rows.shape
@@ -64,11 +66,19 @@ class Points:
             expected = f"at most the number of points, which is {n_points}"
             raise invalid_parameter("query", "k", expected, k)
         X = as_type(X, anchor(self.rows).dtype)
+        require_finite(X)
         with there.active():
-            indices, squared = AllPairs.of(self.rows).query(X, k)
+            indices, squared = self._pairs.query(X, k)
+        xp = namespace(squared)
+        if not bool(xp.all(xp.isfinite(squared))):
+            raise InvalidDataError("X is so far from the points that squared distances overflow.")
         if self.metric == "cosine":
             return indices, squared / 2.0
-        return indices, namespace(squared).sqrt(squared)
+        return indices, xp.sqrt(squared)
+
+    @cached_property
+    def _pairs(self) -> AllPairs:
+        return AllPairs.of(self.rows)
 
 
 def metric_rows(X: Any, metric: str) -> Any:

@@ -19,6 +19,7 @@ from ..array import (
     namespace,
     place,
     require_finite,
+    to_host,
 )
 from ..contracts import Graph
 from ..exceptions import InvalidDataError, invalid_parameter
@@ -88,7 +89,7 @@ class Precomputed(BaseEstimator):  # type: ignore[misc]
         if is_sparse(self.graph):
             return _placed(_affinity_graph(self.graph, self.symmetrize), like)
         if isinstance(self.graph, Graph):
-            return _placed(self.graph, like)
+            return _placed(_checked_graph(self.graph), like)
         if not isinstance(self.graph, tuple | list) or len(self.graph) != 2:
             expected = "a sparse matrix, a Graph or a pair (neighbors, distances)"
             raise invalid_parameter(self, "graph", expected, self.graph)
@@ -98,6 +99,8 @@ class Precomputed(BaseEstimator):  # type: ignore[misc]
             raise InvalidDataError(
                 f"The first of the pair must hold indices of neighbours. Got {arrays[0].dtype}."
             )
+        if arrays[0].ndim != 2:
+            raise InvalidDataError(f"Neighbours must be (N, q). Got {tuple(arrays[0].shape)}.")
         neighbors = place(arrays[0], like=like, dtype=index_dtype(like, xp))
         distances = place(arrays[1], like=like, dtype=default_float(like, xp))
         if not bool(xp.all(distances >= 0)):
@@ -117,6 +120,8 @@ def _affinity_graph(W: Any, symmetrize: str) -> Graph:
     W = as_rows(W)
     if W.ndim != 2 or W.shape[0] != W.shape[1]:
         raise InvalidDataError(f"Precomputed affinities must be (N, N). Got {W.shape}.")
+    if not host.isdtype(W.dtype, ("real floating", "integral", "bool")):
+        raise InvalidDataError(f"Precomputed affinities must be real numbers. Got {W.dtype}.")
     W = W.astype(host.float32 if W.dtype == host.float32 else host.float64)
     require_finite(W)
     if W.nnz and float(W.data.min()) < 0:
@@ -129,6 +134,21 @@ def _affinity_graph(W: Any, symmetrize: str) -> Graph:
     kept = (W.row != W.col) & (W.data > 0)
     W = as_rows(type(W)((W.data[kept], (W.row[kept], W.col[kept])), shape=W.shape))
     return Graph(W.indptr, W.indices, W.data, "precomputed affinities")
+
+
+def _checked_graph(graph: Graph) -> Graph:
+    """Return the graph if its matrix is what a graph's must be."""
+    from scipy.sparse import csr_array
+
+    arrays = (to_host(graph.weights), to_host(graph.indices), to_host(graph.indptr))
+    W = csr_array(arrays, shape=graph.affinity.shape)
+    sound = bool(host.all(host.isfinite(W.data) & (W.data >= 0))) and not W.diagonal().any()
+    if not sound or abs(W - W.T).max() > 0:
+        raise InvalidDataError(
+            "A precomputed graph must have finite weights >= 0, as many one way as the other, and "
+            "no self-loops."
+        )
+    return graph
 
 
 def _placed(graph: Graph, like: Array) -> Graph:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 from ..array import (
@@ -16,16 +15,16 @@ from ..array import (
     take_rows,
 )
 
-__all__ = ["drop_itself", "order_with_ties", "rank_candidates", "tie_width"]
+__all__ = ["drop_itself", "rank_candidates", "squared_distances", "tie_width"]
 
 _BLOCK_BYTES = 64 * 2**20
 
-# Squared distances closer than this, relative to the k-th nearest, are a tie: what is
-# left of a tie in exact arithmetic once two libraries have summed in their own order.
+# Squared distances closer than this, relative to themselves, are a tie: what is left of a
+# tie in exact arithmetic once two libraries have summed in their own order.
 _TIE = {64: 2.0**-36, 32: 2.0**-16}
 
 
-def rank_candidates(X: Any, queries: Any, candidates: Array, k: int) -> tuple[Array, Array]:
+def rank_candidates(X: Any, queries: Any, candidates: Array) -> tuple[Array, Array]:
     """Return the candidates (b, m) of some points, nearest first, and squared distances (b, m).
 
     Parameters
@@ -35,10 +34,8 @@ def rank_candidates(X: Any, queries: Any, candidates: Array, k: int) -> tuple[Ar
     queries : (b, p)
         The points that the candidates belong to, in the manner of X.
     candidates : (b, m) integers
-        Rows of X, distinct within each line; m >= k.
-    k : int
-        Distances are a tie if they agree up to rounding beside the k-th; ties go to the
-        lower index.
+        Rows of X, distinct within each line. Those whose distances agree up to rounding are a
+        tie, and listed in the order of their indices.
 
     Notes
     -----
@@ -49,7 +46,7 @@ def rank_candidates(X: Any, queries: Any, candidates: Array, k: int) -> tuple[Ar
     >>> import numpy as np
     >>> from warpkern.graphs import rank_candidates
     >>> X = np.asarray([[0.0], [3.0], [1.0]])
-    >>> rank_candidates(X, X[:1], np.asarray([[1, 2]]), k=1)
+    >>> rank_candidates(X, X[:1], np.asarray([[1, 2]]))
     (array([[2, 1]]), array([[1., 9.]]))
     """
     like = anchor(X)
@@ -57,16 +54,11 @@ def rank_candidates(X: Any, queries: Any, candidates: Array, k: int) -> tuple[Ar
     b, m = candidates.shape
     if m == 0:
         return candidates, xp.empty((b, 0), dtype=like.dtype, device=like.device)
-    block = max(1, _BLOCK_BYTES // (8 * (m + X.shape[1])))
-    found = []
-    for rows in row_blocks(b, block):
-        listed = xp.sort(candidates[rows, :], axis=1)
-        squared = _distances(X, queries[rows, :], listed)
-        order = order_with_ties(squared, k)
-        nearest = xp.take_along_axis(squared, order, axis=1)
-        found.append((xp.take_along_axis(listed, order, axis=1), xp.astype(nearest, like.dtype)))
-    indices, distances = (xp.concat(list(part), axis=0) for part in zip(*found, strict=True))
-    return indices, distances
+    candidates = xp.sort(candidates, axis=1)
+    squared = squared_distances(X, queries, candidates)
+    order = _order_with_ties(squared)
+    nearest = xp.take_along_axis(squared, order, axis=1)
+    return xp.take_along_axis(candidates, order, axis=1), xp.astype(nearest, like.dtype)
 
 
 def drop_itself(candidates: Array, rows: Array) -> Array:
@@ -90,15 +82,15 @@ def drop_itself(candidates: Array, rows: Array) -> Array:
     return xp.reshape(candidates[~(own | last)], (candidates.shape[0], m))
 
 
-def order_with_ties(squared: Array, k: int) -> Array:
+def _order_with_ties(squared: Array) -> Array:
     """Return the order of each row of distances (b, m); ties go to the lower column."""
     xp = namespace(squared)
-    kth = xp.sort(squared, axis=1)[:, k - 1 : k]
-    # Where the k nearest are duplicates, beside the nearest that is none: no absolute scale.
-    distinct = xp.min(xp.where(squared > 0, squared, math.inf), axis=1, keepdims=True)
-    scale = xp.where(kth > 0, kth, distinct)
-    width = tie_width(squared) * xp.where(xp.isfinite(scale), scale, xp.ones_like(scale))
-    return xp.argsort(xp.round(squared / width), axis=1, stable=True)
+    order = xp.argsort(squared, axis=1, stable=True)
+    ordered = xp.take_along_axis(squared, order, axis=1)
+    apart = ordered[:, 1:] - ordered[:, :-1] > tie_width(squared) * ordered[:, 1:]
+    group = xp.cumulative_sum(xp.astype(apart, order.dtype), axis=1, include_initial=True)
+    of_columns = xp.take_along_axis(group, xp.argsort(order, axis=1), axis=1)
+    return xp.argsort(of_columns, axis=1, stable=True)
 
 
 def tie_width(squared: Array) -> float:
@@ -106,7 +98,20 @@ def tie_width(squared: Array) -> float:
     return _TIE[namespace(squared).finfo(squared.dtype).bits]
 
 
-def _distances(X: Any, queries: Any, candidates: Array) -> Array:
+def squared_distances(X: Any, queries: Any, candidates: Array) -> Array:
+    """Return ``|q_i - x_j|^2`` (b, m) for the points listed in `candidates` (b, m).
+
+    From the differences, in float64 where the device has it, a block of rows at a time.
+    """
+    b, m = candidates.shape
+    parts = [
+        _listed(X, queries[rows, :], candidates[rows, :])
+        for rows in row_blocks(b, max(1, _BLOCK_BYTES // (8 * (m + X.shape[1]))))
+    ]
+    return namespace(candidates).concat(parts, axis=0)
+
+
+def _listed(X: Any, queries: Any, candidates: Array) -> Array:
     if not is_sparse(X):
         return listed_distances(X, queries, candidates)
     queries = queries.astype(host.float64)

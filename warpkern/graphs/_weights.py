@@ -56,7 +56,7 @@ class EdgeWeights:
         if not isinstance(sigma, str):
             return cls(weights, float(sigma))
         xp = namespace(squared_distances)
-        reach = xp.sqrt(squared_distances[:, -1])  # to the q-th neighbour
+        reach = xp.sqrt(xp.max(squared_distances, axis=1))  # to the q-th neighbour
         mean = float(xp.mean(reach))
         if sigma == "auto":
             return cls(weights, mean)
@@ -71,6 +71,8 @@ class EdgeWeights:
         if self.kind == "binary" or self.sigma == 0.0:
             return xp.ones_like(squared)
         if self.widths is None:
-            return xp.exp(-squared / (2.0 * self.sigma**2))
+            return xp.exp(-0.5 * (xp.sqrt(squared) / self.sigma) ** 2)
         flat = [xp.take(self.widths, xp.reshape(ends, (-1,))) for ends in (tails, heads)]
-        return xp.exp(-squared / xp.reshape(flat[0] * flat[1], squared.shape))
+        lengths = xp.sqrt(squared)
+        one, other = (xp.reshape(width, squared.shape) for width in flat)
+        return xp.exp(-(lengths / one) * (lengths / other))

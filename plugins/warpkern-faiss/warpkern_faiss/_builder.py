@@ -9,7 +9,7 @@ from typing import Any
 import faiss
 import numpy as np
 from warpkern.exceptions import invalid_parameter, require_integer
-from warpkern.graphs import KNNBuilder, drop_itself, rank_candidates
+from warpkern.graphs import KNNBuilder, drop_itself, narrowed, rank_candidates
 
 __all__ = ["FaissKNN", "hnsw"]
 
@@ -88,11 +88,10 @@ class FaissKNN(KNNBuilder):
         self._require_host(X)
         self._check_parameters()
         X = np.ascontiguousarray(X)
-        centered = np.ascontiguousarray(X - X.mean(axis=0), dtype=np.float32)
         default = 1 if self.index == "hnsw" else faiss.omp_get_max_threads()
         with _threads(self.n_threads or default):
-            candidates = self._candidates(centered, min(k + _SPARE, X.shape[0] - 1))
-        indices, squared = rank_candidates(X, X, candidates, k)
+            candidates = self._candidates(narrowed(X), min(k + _SPARE, X.shape[0] - 1))
+        indices, squared = rank_candidates(X, X, candidates)
         return indices[:, :k], squared[:, :k]
 
     def _candidates(self, X: Any, k: int) -> Any:
