@@ -274,3 +274,17 @@ def test_memory_stays_bounded_where_points_tie():
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 300 * 2**20
+
+
+@pytest.mark.parametrize("kind", [np.asarray, csr_array])
+def test_copies_are_listed_by_index_whatever_their_number(kind, rng):
+    """Enough of them that candidates cannot hold them all, between other points."""
+    X = rng.normal(size=(400, 3))
+    copies = np.sort(rng.permutation(400)[:150])
+    X[copies] = X[copies[0]]
+    neighbors, squared = ExactKNN().neighbors(kind(X), 4)
+    np.testing.assert_array_equal(neighbors[copies[0]], copies[1:5])
+    np.testing.assert_array_equal(neighbors[copies[100]], copies[:4])
+    assert not squared[copies].any()
+    others = np.setdiff1d(np.arange(400), copies)
+    np.testing.assert_array_equal(neighbors[others], brute_force(X, 4)[0][others])

@@ -28,14 +28,15 @@ class ExactKNN(KNNBuilder):
     Notes
     -----
     Cost N^2 p / 2 in tiles of 4,096 x 4,096 distances, each read by rows and by columns. Memory
-    beyond X: a copy in float32, a tile, and the lists. Takes any array library, and SciPy's sparse
-    matrices.
+    beyond X: a copy in float32, a tile, and the lists; where rounding leaves a doubt also a copy in
+    float64 and some 200 MiB. Takes any array library, and SciPy's sparse matrices.
 
     Products are in float32 whatever X is, and give some more candidates than needed. These are
     ranked by distances summed from the differences in float64. Where one may have been missed, by a
     bound on what rounding amounts to, every point that may be near enough is looked at again. So
-    the neighbours are those of exact arithmetic on X, ties go to the lower index, and the same
-    points give the same graph in every array library.
+    the neighbours are those of exact arithmetic on X (for the cosine metric, on its rows divided by
+    their lengths), ties go to the lower index, and the same points give the same graph in every
+    array library.
 
     Examples
     --------

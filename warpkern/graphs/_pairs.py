@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Self
@@ -154,31 +155,71 @@ class AllPairs:
         kth = xp.astype(nearest[1][:, -1], wide) * self.factors.scale**2
         beyond = xp.astype(last, wide) - self.factors.rounding(xp.astype(lengths, wide), kth)
         doubtful = ~(kth * (1 + 2 * tie_width(kth)) < beyond)
-        if not bool(xp.any(doubtful)):
+        # Where the k nearest are copies of the point, others of its copies may come before them.
+        copies = doubtful & (kth == 0)
+        nearest = self._replaced(nearest, copies, self._first_copies, queries, k, excluded)
+        doubtful = doubtful & ~(copies & (nearest[1][:, -1] == 0))
+        return self._replaced(nearest, doubtful, self._careful, queries, k, excluded)
+
+    def _replaced(
+        self,
+        nearest: tuple[Array, Array],
+        mask: Array,
+        search: Callable[..., tuple[Array, Array]],
+        queries: Any,
+        k: int,
+        excluded: Excluded | None,
+    ) -> tuple[Array, Array]:
+        """Return lists of neighbours with those of `search` in the rows where `mask` holds."""
+        xp = namespace(mask)
+        if not bool(xp.any(mask)):
             return nearest
-        rows = xp.nonzero(doubtful)[0]
+        rows = xp.nonzero(mask)[0]
         again = None if excluded is None else excluded.of_rows(rows)
-        return _merge(doubtful, nearest, self._careful(take_rows(queries, rows), k, again))
+        return _merge(mask, nearest, search(take_rows(queries, rows), k, again))
+
+    def _first_copies(self, queries: Any, k: int, excluded: Excluded | None) -> tuple[Array, Array]:
+        """Return the k points of lowest index that may be copies, and their distances."""
+        like = anchor(self.points)
+        xp = namespace(like)
+        n_points = self.points.shape[0]
+        index = xp.arange(n_points, dtype=index_dtype(like, xp), device=like.device)
+        found = []
+        for rows, squared, lengths in self._carefully(queries, excluded):
+            limit = 2 * self._wide.factors.rounding(lengths, xp.zeros_like(lengths))
+            # As numbers, of which the smallest can be had.
+            order = xp.astype(index, squared.dtype)[None, :]
+            first, _ = topk(xp.where(squared <= limit[:, None], order, float(n_points - 1)), k)
+            candidates = xp.astype(first, index.dtype)
+            found.append(self._ranked(queries[rows, :], candidates, k, None))
+        return _joined(found)
 
     def _careful(self, queries: Any, k: int, excluded: Excluded | None) -> tuple[Array, Array]:
         """Return the k nearest with every point as a candidate that may be among them, or tie."""
-        factors = self._wide.factors
-        n_points = self.points.shape[0]
         found = []
-        block = max(_LEAST_ROWS, _CAREFUL_BYTES // (8 * n_points))
-        for rows in row_blocks(queries.shape[0], block):
-            left, lengths = factors.left(queries[rows, :])
-            xp = namespace(lengths)
-            squared = factors.product(left, slice(0, n_points))
-            if excluded is not None:
-                squared = excluded.masked(squared, rows, slice(None))
+        for rows, squared, lengths in self._carefully(queries, excluded):
+            xp = namespace(squared)
             kth = xp.maximum(topk(squared, k)[0][:, -1], xp.zeros_like(lengths))
-            limit = kth * (1 + 4 * tie_width(kth)) + 2 * factors.rounding(lengths, kth)
+            limit = kth * (1 + 4 * tie_width(kth)) + 2 * self._wide.factors.rounding(lengths, kth)
             m = int(xp.max(xp.count_nonzero(squared <= limit[:, None], axis=1)))
             _, candidates = topk(squared, max(k, m))
             rest = None if excluded is None else excluded.of_rows(rows)
             found.append(self._ranked(queries[rows, :], candidates, k, rest))
         return _joined(found)
+
+    def _carefully(
+        self, queries: Any, excluded: Excluded | None
+    ) -> Iterator[tuple[slice, Array, Array]]:
+        """Yield rows, their squared distances (b, N) by products in float64, and lengths (b,)."""
+        factors = self._wide.factors
+        n_points = self.points.shape[0]
+        block = max(_LEAST_ROWS, _CAREFUL_BYTES // (8 * n_points))
+        for rows in row_blocks(queries.shape[0], block):
+            left, lengths = factors.left(queries[rows, :])
+            squared = factors.product(left, slice(0, n_points))
+            if excluded is not None:
+                squared = excluded.masked(squared, rows, slice(None))
+            yield rows, squared, lengths
 
     def _ranked(
         self, queries: Any, candidates: Array, k: int, excluded: Excluded | None
