@@ -106,13 +106,13 @@ class Graph:
     def query(self, X: Array, k: int) -> tuple[Array, Array]:
         """Return indices and distances (n, k) of the k nodes nearest to each row of X (n, p).
 
-        Nearest first, by the metric of the graph. X are new points: a row that is a node finds
-        itself.
+        Nearest first, by the metric of the graph: lengths, or one less the cosine. X are new
+        points: a row that is a node finds itself.
         """
         if self.index is None:
             raise InvalidDataError(
-                "This graph does not know its points: it was precomputed, or pickled. Build it "
-                "again to look for the neighbours of others."
+                "This graph does not know its points: it was precomputed, or has been pickled. A "
+                "graph that was built from points can look for the neighbours of others."
             )
         return self.index.query(X, k)
 

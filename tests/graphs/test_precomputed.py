@@ -86,12 +86,12 @@ def test_it_can_be_cloned(rng):
             InvalidDataError,
             ">= 0",
         ),
-        ((np.zeros(4, int), np.ones(4)), InvalidDataError, r"must be \(N, q\). Got \(4,\)"),
+        ((np.zeros(4, int), np.ones(4)), InvalidDataError, r"must be \(N, q\). Got \(4,\) and"),
         ((np.ones((4, 1)), np.ones((4, 1))), InvalidDataError, "must hold indices"),
         ((np.full((4, 1), 4), np.ones((4, 1))), InvalidDataError, "must lie in 0 ... 3"),
         ((np.full((4, 1), -1), np.ones((4, 1))), InvalidDataError, "must lie in 0 ... 3"),
-        ((np.zeros((4, 1), int), -np.ones((4, 1))), InvalidDataError, "must be >= 0"),
-        ((np.zeros((4, 1), int), np.ones((4, 2))), InvalidDataError, r"both be \(N, q\)"),
+        ((np.zeros((4, 1), int), -np.ones((4, 1))), InvalidDataError, "finite and >= 0"),
+        ((np.zeros((4, 1), int), np.ones((4, 2))), InvalidDataError, r"Got \(4, 1\) and \(4, 2\)"),
     ],
 )
 def test_impossible_graphs_are_refused(graph, error, message):

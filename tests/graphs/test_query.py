@@ -9,7 +9,7 @@ from scipy.sparse import csr_array
 from scipy.spatial.distance import cdist
 
 from warpkern import WarpClassifier
-from warpkern.array import backend_of, to_host
+from warpkern.array import Backend, backend_of, to_host
 from warpkern.exceptions import BackendError, InvalidDataError, InvalidParameterError
 from warpkern.graphs import ExactKNN, Precomputed
 
@@ -35,14 +35,20 @@ def test_query_of_many_points_against_many(rng):
     assert indices.shape == (5000, 3)
 
 
-def test_sparse_points_are_queried_by_sparse_ones(rng):
+def test_sparse_and_dense_points_are_queried_by_either(rng):
     X = rng.normal(size=(40, 3))
     graph = ExactKNN().build(csr_array(X))
-    np.testing.assert_array_equal(
-        graph.query(csr_array(X[:5]), 2)[0], ExactKNN().build(X).query(X[:5], 2)[0]
-    )
-    with pytest.raises(BackendError, match=r"sparse rows on numpy on cpu\. Got dense rows"):
-        graph.query(X[:5], 2)
+    dense = ExactKNN().build(X)
+    expected = dense.query(X[:5], 2)[0]
+    for built in (graph, dense):
+        for rows in (X[:5], csr_array(X[:5])):
+            np.testing.assert_array_equal(built.query(rows, 2)[0], expected)
+
+
+def test_queries_on_another_library_are_refused(rng):
+    graph = ExactKNN().build(rng.normal(size=(40, 3)))
+    with pytest.raises(BackendError, match=r"on numpy on cpu\. Got X on torch on cpu .*convert X"):
+        graph.query(Backend.named("torch").asarray(np.ones((2, 3))), 1)
 
 
 @pytest.mark.parametrize(

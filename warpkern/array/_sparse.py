@@ -25,6 +25,7 @@ __all__ = [
     "is_sparse",
     "join_columns",
     "join_rows",
+    "like_rows",
     "require_finite",
     "row_products",
     "take_rows",
@@ -208,6 +209,24 @@ def component_labels(rows: Array, columns: Array, n: int) -> Array:
 
     edges = coo_array((np.ones(rows.shape[0], dtype=bool), (rows, columns)), shape=(n, n))
     return connected_components(edges, directed=False)[1]
+
+
+def like_rows(X: Any, other: Any) -> Any:
+    """Return rows X dense or sparse as `other` is.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy.sparse import csr_array
+    >>> from warpkern.array import like_rows
+    >>> like_rows(csr_array(np.eye(1)), np.eye(1))
+    array([[1.]])
+    """
+    if not is_sparse(other):
+        return to_dense(X)
+    from scipy.sparse import csr_array
+
+    return X if is_sparse(X) else csr_array(X)
 
 
 def join_rows(parts: list[Any]) -> Any:

@@ -39,6 +39,10 @@ def make_component(owner: object, kind: str, given: Any) -> Any:
     if isinstance(given, type) or not hasattr(given, _METHODS[kind]):
         title, method = KINDS[kind].title, _METHODS[kind]
         expected = f"the name of a {title} or an object with a method {method!r}"
+        if isinstance(given, type):
+            expected += ", not a class"
+        elif kind == "graph":
+            expected += " (put a graph that is there into warpkern.graphs.Precomputed)"
         raise invalid_parameter(owner, kind, expected, given)
     return clone(given, safe=False)
 
@@ -77,8 +81,9 @@ def fit_stages(
 def reported(stage: str, verbose: bool) -> Iterator[None]:
     """Print the name of a stage and the seconds it took, if `verbose`."""
     if verbose:
-        print(f"[warpkern] {stage} ...", end=" ", file=sys.stderr, flush=True)
+        print(f"[warpkern] {stage} ...", file=sys.stderr, flush=True)
     start = time.perf_counter()
     yield
     if verbose:
-        print(f"{time.perf_counter() - start:.2f} s", file=sys.stderr, flush=True)
+        spent = time.perf_counter() - start
+        print(f"[warpkern] {stage}: {spent:.2f} s", file=sys.stderr, flush=True)

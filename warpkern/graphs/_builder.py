@@ -90,13 +90,13 @@ class KNNBuilder(ABC, BaseEstimator):  # type: ignore[misc]
         check_lists(indices, squared)
         weigh = EdgeWeights.of(squared, self.weights, self.sigma)
         edges = edges_from_neighbors(indices, squared, weigh, self.symmetrize)
-        notes = [f"{self!r}, q={q}"]
-        if weigh.sigma:
+        notes = [" ".join(repr(self).split()), f"q={q}"]
+        if weigh.sigma and weigh.widths is None:
             notes.append(f"sigma={weigh.sigma:.3g}")
         notes += self._remarks() if q else []
         if self.connect:
             edges, n_added = connect(points.rows, edges, weigh, self.progress)
-            notes.append(f"{n_added} edges added to connect it")
+            notes.append(f"{n_added} edge{'s' if n_added != 1 else ''} added to connect it")
         return replace(graph_from_edges(edges, n_points, ", ".join(notes)), index=points)
 
     def progress(self, items: Iterable[Any], what: str) -> Iterable[Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from numbers import Real
 from typing import Any
 
 from sklearn.exceptions import ConvergenceWarning
@@ -18,7 +19,7 @@ from ..array import (
     take_rows,
     topk,
 )
-from ..exceptions import invalid_parameter, require_integer, require_positive
+from ..exceptions import invalid_parameter, require_integer
 from ._builder import KNNBuilder
 from ._pairs import AllPairs
 from ._ranking import drop_itself, rank_candidates, squared_distances, tie_width
@@ -142,7 +143,7 @@ class LSH(KNNBuilder):
                 f"LSH found {self.recall_:.3f} of the neighbours with max_tables={self.max_tables} "
                 f"tables, not the wanted {self.recall}. Allow more tables or larger buckets.",
                 ConvergenceWarning,
-                stacklevel=2,
+                stacklevel=4,
             )
         indices, squared = rank_candidates(pairs.points, pairs.points, best[1])
         return indices[:, :k], squared[:, :k]
@@ -154,8 +155,9 @@ class LSH(KNNBuilder):
     def _check_parameters(self) -> None:
         for name in ("bucket_size", "max_tables"):
             require_integer(self, name, getattr(self, name))
-        if require_positive(self, "recall", self.recall) > 1.0:
-            raise invalid_parameter(self, "recall", "at most 1", self.recall)
+        number = isinstance(self.recall, Real) and not isinstance(self.recall, bool)
+        if not number or not 0.0 < self.recall <= 1.0:
+            raise invalid_parameter(self, "recall", "a number above 0, at most 1", self.recall)
 
 
 def _buckets(points: Array, size: int, rng: Any) -> Array:

@@ -125,8 +125,11 @@ def check_lists(neighbors: Array, squared_distances: Array) -> None:
             f"Got {neighbors.dtype} of shape {tuple(neighbors.shape)} instead."
         )
     n_nodes, q = neighbors.shape
-    if q and not (int(xp.min(neighbors)) >= 0 and int(xp.max(neighbors)) < n_nodes):
-        raise InvalidDataError(f"'neighbors' must lie in 0 ... {n_nodes - 1}. Got others as well.")
+    least, most = (int(xp.min(neighbors)), int(xp.max(neighbors))) if q else (0, 0)
+    if least < 0 or most >= n_nodes:
+        raise InvalidDataError(
+            f"'neighbors' must lie in 0 ... {n_nodes - 1}. Got {least} ... {most} instead."
+        )
     ordered = xp.sort(neighbors, axis=1)
     if bool(xp.any(ordered[:, 1:] == ordered[:, :-1])):
         raise InvalidDataError("'neighbors' lists a neighbour twice in one row.")

@@ -16,6 +16,7 @@ from ..array import (
     host,
     is_sparse,
     join_columns,
+    like_rows,
     namespace,
     require_finite,
     with_entries,
@@ -56,16 +57,15 @@ class Points:
                 f"X has {X.shape[1] - added} columns, but the graph's points have {p - added}."
             )
         here, there = backend_of(anchor(X)), backend_of(anchor(self.rows))
-        if here != there or is_sparse(X) != is_sparse(self.rows):
-            kinds = [
-                f"{'sparse' if is_sparse(rows) else 'dense'} rows on {place}"
-                for rows, place in ((self.rows, there), (X, here))
-            ]
-            raise BackendError(f"The graph's points are {kinds[0]}. Got {kinds[1]} instead.")
+        if here != there:
+            raise BackendError(
+                f"The graph's points are on {there}. Got X on {here} instead: convert X, or move "
+                f"the model with model.to({here.name!r}, {here.device!r})."
+            )
         if require_integer("query", "k", k) > n_points:
             expected = f"at most the number of points, which is {n_points}"
             raise invalid_parameter("query", "k", expected, k)
-        X = as_type(X, anchor(self.rows).dtype)
+        X = like_rows(as_type(X, anchor(self.rows).dtype), self.rows)
         require_finite(X)
         with there.active():
             indices, squared = self._pairs.query(X, k)

@@ -34,8 +34,8 @@ class Precomputed(BaseEstimator):  # type: ignore[misc]
     Parameters
     ----------
     graph : sparse matrix (N, N), Graph, or pair of arrays (N, q)
-        Affinities W >= 0, in any of SciPy's formats; a `Graph`; or the neighbours of each point and
-        the distances to them, nearest first. A point may list itself, which is left out.
+        Affinities W >= 0 (not distances), in any of SciPy's formats; a `Graph`; or the neighbours
+        of each point and the distances to them. A point may list itself, which is left out.
     weights : {"gaussian", "binary"}
     sigma : float, "auto" or "self-tuning"
         As for `KNNBuilder`; for lists of neighbours.
@@ -73,9 +73,9 @@ class Precomputed(BaseEstimator):  # type: ignore[misc]
 
     def build(self, X: Any) -> Graph:
         """Return the graph on the rows of X (N, p)."""
-        check_options(self, self.weights, self.sigma, self.symmetrize)
-        if self.weights == "cosine":
+        if self.weights not in ("gaussian", "binary"):
             raise invalid_parameter(self, "weights", "'gaussian' or 'binary'", self.weights)
+        check_options(self, self.weights, self.sigma, self.symmetrize)
         X = checked_rows(X)
         like = anchor(X)
         graph = self._graph(like)
@@ -92,19 +92,23 @@ class Precomputed(BaseEstimator):  # type: ignore[misc]
             return _placed(_checked_graph(self.graph), like)
         if not isinstance(self.graph, tuple | list) or len(self.graph) != 2:
             expected = "a sparse matrix, a Graph or a pair (neighbors, distances)"
-            raise invalid_parameter(self, "graph", expected, self.graph)
+            raise invalid_parameter(self, "graph", expected, type(self.graph))
         xp = namespace(like)
         arrays = [a if is_array(a) else host.asarray(a) for a in self.graph]
         if not namespace(arrays[0]).isdtype(arrays[0].dtype, "integral"):
             raise InvalidDataError(
-                f"The first of the pair must hold indices of neighbours. Got {arrays[0].dtype}."
+                f"The first of the pair must hold indices of neighbours. Got {arrays[0].dtype}: "
+                "scikit-learn's kneighbors returns the distances first."
             )
-        if arrays[0].ndim != 2:
-            raise InvalidDataError(f"Neighbours must be (N, q). Got {tuple(arrays[0].shape)}.")
+        if arrays[0].ndim != 2 or arrays[0].shape != arrays[1].shape:
+            shapes = " and ".join(str(tuple(a.shape)) for a in arrays)
+            raise InvalidDataError(f"Neighbours and distances must be (N, q). Got {shapes}.")
         neighbors = place(arrays[0], like=like, dtype=index_dtype(like, xp))
         distances = place(arrays[1], like=like, dtype=default_float(like, xp))
-        if not bool(xp.all(distances >= 0)):
-            raise InvalidDataError("The distances to neighbours must be >= 0. Got others as well.")
+        if not bool(xp.all((distances >= 0) & xp.isfinite(distances))):
+            raise InvalidDataError(
+                "The distances to neighbours must be finite and >= 0. Got others, or NaN, as well."
+            )
         return graph_from_neighbors(
             neighbors,
             distances**2,

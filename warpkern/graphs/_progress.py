@@ -7,6 +7,8 @@ from typing import Any
 
 __all__ = ["Progress", "shown", "silent"]
 
+_DELAY = 1.0  # seconds
+
 Progress = Callable[[Iterable[Any], str], Iterable[Any]]
 """``progress(items, what)`` gives the items, and counts them as `what`."""
 
@@ -17,7 +19,8 @@ def silent(items: Iterable[Any], what: str) -> Iterable[Any]:  # noqa: ARG001 - 
 
 
 def shown(items: Iterable[Any], what: str) -> Iterable[Any]:
-    """Return the items, counted in a bar on standard error that goes when they are done."""
+    """Return the items, counted in a bar on standard error if they take longer than a second."""
     from tqdm import tqdm
 
-    return tqdm(items, desc=f"[warpkern] {what}", leave=False)  # type: ignore[no-any-return]
+    bar = tqdm(items, desc=f"[warpkern] {what}", leave=False, delay=_DELAY)
+    return bar  # type: ignore[no-any-return]
