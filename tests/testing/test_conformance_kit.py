@@ -611,6 +611,7 @@ def test_check_component_lists_all_failures():
     assert [line.partition(":")[0] for line in str(error.value).splitlines()] == [
         "same twice[numpy on cpu]",
         "too many neighbors are refused[numpy on cpu]",
+        "options[numpy on cpu]",
     ]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -65,13 +66,14 @@ class Points:
         if require_integer("query", "k", k) > n_points:
             expected = f"at most the number of points, which is {n_points}"
             raise invalid_parameter("query", "k", expected, k)
-        X = like_rows(as_type(X, anchor(self.rows).dtype), self.rows)
-        require_finite(X)
+        like = anchor(self.rows)
+        xp = namespace(like)
+        farthest = float(xp.max(xp.abs(anchor(X)))) if anchor(X).shape[0] else 0.0
+        if not math.sqrt(p) * farthest < math.sqrt(float(xp.finfo(like.dtype).max)) / 4:
+            raise InvalidDataError("X is so large that squared distances overflow: scale it down.")
         with there.active():
-            indices, squared = self._pairs.query(X, k)
-        xp = namespace(squared)
-        if not bool(xp.all(xp.isfinite(squared))):
-            raise InvalidDataError("X is so far from the points that squared distances overflow.")
+            rows = like_rows(as_type(X, like.dtype), self.rows)
+            indices, squared = self._pairs.query(rows, k)
         if self.metric == "cosine":
             return indices, squared / 2.0
         return indices, xp.sqrt(squared)
