@@ -25,11 +25,12 @@ ARRAY_LIBRARIES = {
 }
 COMPONENTS = ("features", "graphs", "operators", "heads")
 
-BELOW_WARP = {"exceptions", "array", "contracts", "kernels"}
+BELOW_WARP = {"exceptions", "progress", "array", "contracts", "kernels"}
 BELOW_ESTIMATORS = BELOW_WARP | {*COMPONENTS, "warp"}
 BELOW_CLI = BELOW_ESTIMATORS | {"registry", "estimators", "datasets", "plotting", "warpkern"}
 MAY_IMPORT = {
     "exceptions": set(),
+    "progress": set(),
     "array": {"exceptions"},
     "contracts": {"exceptions", "array"},
     "kernels": {"exceptions", "array", "contracts"},

@@ -4,8 +4,8 @@ import pytest
 from warpkern.array import backend_of, to_host
 from warpkern.exceptions import InvalidDataError, InvalidParameterError
 from warpkern.features import Nystroem, kernel_error
-from warpkern.features import _landmarks as landmarks
 from warpkern.kernels import RBF, Linear, choose_gamma
+from warpkern.kernels import _landmarks as landmarks
 
 CHOICES = ("rpcholesky", "kmeans++", "uniform")
 

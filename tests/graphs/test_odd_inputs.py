@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from tests.graphs.oracle import brute_force, dense
-from warpkern import WarpClassifier
+from warpkern import WarpClassifier, progress
 from warpkern.exceptions import InvalidDataError
-from warpkern.graphs import LSH, ExactKNN, _lsh, _pairs, _progress
+from warpkern.graphs import LSH, ExactKNN, _lsh, _pairs
 
 # A few values over and over: duplicates, ties, constant columns, and scales far apart.
 VALUES = st.sampled_from([0.0, -0.0, 1.0, -1.0, 0.5, 3.0, 1e-9, 1e-3, 1e3, 1e6, -1e6])
@@ -101,7 +101,7 @@ def test_what_is_no_matrix_of_reals_is_refused(name, X, message):
 
 
 def test_progress_is_shown_and_silence_is_silent(capsys, rng, monkeypatch):
-    monkeypatch.setattr(_progress, "_DELAY", 0.0)
+    monkeypatch.setattr(progress, "_DELAY", 0.0)
     X = rng.normal(size=(50, 2))
     ExactKNN().build(X)
     assert capsys.readouterr().err == ""
@@ -112,7 +112,7 @@ def test_progress_is_shown_and_silence_is_silent(capsys, rng, monkeypatch):
 
 
 def test_a_model_passes_its_verbosity_on(capsys, rng, monkeypatch):
-    monkeypatch.setattr(_progress, "_DELAY", 0.0)
+    monkeypatch.setattr(progress, "_DELAY", 0.0)
     X, y = rng.normal(size=(60, 2)), np.repeat([0, 1, -1], 20)
     WarpClassifier(graph="exact", verbose=True).fit(X, y)
     assert "pairs of blocks" in capsys.readouterr().err

@@ -30,9 +30,8 @@ from ..exceptions import (
     require_integer,
     require_share,
 )
-from ..kernels import RBF, Chi2, Laplace, choose_gamma
+from ..kernels import LANDMARKS, RBF, Chi2, Laplace, choose_gamma
 from ._base import BaseFeatureMap, host_sample
-from ._landmarks import LANDMARKS
 
 __all__ = ["Nystroem"]
 

@@ -12,10 +12,10 @@ from sklearn.base import BaseEstimator
 from ..array import Array, anchor, backend_of, index_dtype, is_sparse, namespace
 from ..contracts import Graph
 from ..exceptions import BackendError, InvalidDataError, invalid_parameter, require_integer
+from ..progress import shown, silent
 from ._connect import connect
 from ._neighbors import check_lists, check_options, edges_from_neighbors, graph_from_edges
 from ._points import METRICS, Points, metric_rows
-from ._progress import shown, silent
 from ._weights import EdgeWeights
 
 __all__ = ["KNNBuilder"]

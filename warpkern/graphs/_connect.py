@@ -16,9 +16,9 @@ from ..array import (
     take_rows,
     to_host,
 )
+from ..progress import Progress
 from ._neighbors import Edges
 from ._pairs import AllPairs
-from ._progress import Progress
 from ._ranking import rank_candidates
 from ._weights import EdgeWeights
 

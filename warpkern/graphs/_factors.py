@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -59,7 +58,8 @@ class DenseFactors:
         scale = _scale(X, center)
 
         def factor(rows: slice, _: Array | None) -> Array:
-            z, squares = _moved(X[rows, :], center, scale, dtype)
+            z = _moved(X[rows, :], center, scale, dtype)
+            squares = _squares(z)
             return xp.concat([z, xp.ones_like(squares), squares], axis=1)
 
         like = xp.empty(0, dtype=dtype, device=X.device)
@@ -68,7 +68,8 @@ class DenseFactors:
     def left(self, X: Array) -> tuple[Array, Array]:
         """Return the left factor (b, p + 2) of some points (b, p), and their lengths (b,)."""
         xp = namespace(X)
-        z, squares = _moved(X, self.center, self.scale, self.right.dtype)
+        z = _moved(X, self.center, self.scale, self.right.dtype)
+        squares = _squares(z)
         factor = xp.concat([-2.0 * z, squares, xp.ones_like(squares)], axis=1)
         return factor, xp.sqrt(squares[:, 0])
 
@@ -130,11 +131,13 @@ class SparseFactors:
     def of(cls, X: Any, dtype: Any) -> Self:
         """Prepare the points X (N, p) for products in `dtype`."""
         scale = _scale(X, None)
-        return cls(scale, *_moved(X, None, scale, dtype))
+        z = _moved(X, None, scale, dtype)
+        return cls(scale, z, _squares(z))
 
     def left(self, X: Any) -> tuple[Any, Array]:
         """Return the left factor of some points, and their lengths (b,)."""
-        z, squares = _moved(X, None, self.scale, self.points.dtype)
+        z = _moved(X, None, self.scale, self.points.dtype)
+        squares = _squares(z)
         return (z, squares), namespace(squares).sqrt(squares[:, 0])
 
     def product(self, left: Any, columns: slice, out: Array | None = None) -> Array:  # noqa: ARG002
@@ -169,8 +172,16 @@ def narrowed(X: Any) -> Any:
            [ 1.]], dtype=float32)
     """
     xp = namespace(anchor(X))
-    center = None if is_sparse(X) else _center(X)
-    return _moved(X, center, _scale(X, center), xp.float32)[0]
+    if is_sparse(X):
+        return _moved(X, None, _scale(X, None), xp.float32)
+    center = _center(X)
+    scale = _scale(X, center)
+    like = xp.empty(0, dtype=xp.float32, device=X.device)
+
+    def moved(rows: slice, _: Array | None) -> Array:
+        return _moved(X[rows, :], center, scale, xp.float32)
+
+    return assemble_rows(moved, X.shape, _block_rows(X.shape[1]), like)
 
 
 def _rounding(lengths: Array, kth: Array, factor: Any) -> Array:
@@ -192,40 +203,38 @@ def _scale(X: Any, center: Array | None) -> float:
     like = anchor(X)
     xp = namespace(like)
     wide = accumulation_dtype(like, xp)
-
-    def largest(of: Callable[[Any], Array]) -> float:
-        parts = []
-        for rows in row_blocks(X.shape[0], _block_rows(X.shape[1])):
-            block = as_type(X[rows, :], wide)
-            parts.append(float(xp.max(of(block if center is None else block - center))))
-        return max(parts)
-
-    entry = largest(lambda block: abs(block).max() if is_sparse(block) else xp.abs(block))
-    if entry == 0.0:
-        return 1.0
-    # Squares of what is divided by the largest entry neither overflow nor underflow.
-    longest = entry * math.sqrt(largest(lambda block: _squares(block / entry)))
     info = xp.finfo(like.dtype)
-    if not longest < math.sqrt(float(info.max)) / 2:
+    most = math.sqrt(float(info.max)) / 2
+    entry = longest = 0.0
+    for rows in row_blocks(X.shape[0], _block_rows(X.shape[1])):
+        block = as_type(X[rows, :], wide)
+        block = block if center is None else block - center
+        entry = max(entry, float(_largest_entry(block)))
+        if entry < most:
+            longest = max(longest, math.sqrt(float(xp.max(_squares(block)))))
+    if not max(entry, longest) < most:
         raise InvalidDataError("X is so large that squared distances overflow: scale it down.")
-    if not longest > 2.0**10 * math.sqrt(float(info.smallest_normal)):
+    if entry > 0.0 and not longest > 2.0**10 * math.sqrt(float(info.smallest_normal)):
         raise InvalidDataError("X is so small that squared distances underflow: scale it up.")
-    return 1.0 / longest
+    return 1.0 / longest if entry > 0.0 else 1.0
+
+
+def _largest_entry(X: Any) -> Array:
+    return abs(X).max() if is_sparse(X) else namespace(X).max(namespace(X).abs(X))
 
 
 def _squares(X: Any) -> Array:
     """Return |x|^2 (n, 1)."""
     if is_sparse(X):
         return X.power(2).sum(axis=1)[:, None]
-    return namespace(X).sum(X * X, axis=1, keepdims=True)
+    return namespace(X).vecdot(X, X)[:, None]
 
 
-def _moved(X: Any, center: Array | None, scale: float, dtype: Any) -> tuple[Any, Array]:
-    """Return z = scale (x - center) in `dtype`, and |z|^2 (n, 1)."""
+def _moved(X: Any, center: Array | None, scale: float, dtype: Any) -> Any:
+    """Return z = scale (x - center) in `dtype`."""
     xp = namespace(anchor(X))
     X = as_type(X, xp.result_type(anchor(X).dtype, dtype))  # the wider of the two
-    z = as_type((X if center is None else X - center) * scale, dtype)
-    return z, _squares(z)
+    return as_type((X if center is None else X - center) * scale, dtype)
 
 
 def _block_rows(p: int) -> int:

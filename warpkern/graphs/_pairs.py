@@ -22,8 +22,8 @@ from ..array import (
     take_rows,
     topk,
 )
+from ..progress import Progress, silent
 from ._factors import DenseFactors, Factors, SparseFactors
-from ._progress import Progress, silent
 from ._ranking import drop_itself, rank_candidates, tie_width
 
 __all__ = ["AllPairs"]

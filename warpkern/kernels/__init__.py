@@ -23,10 +23,12 @@ from ._distances import chi2_distances, manhattan_distances, squared_distances
 from ._dot_products import Bilinear, Delta, Linear, Polynomial, Sigmoid
 from ._exponential import RBF, Chi2, Laplace
 from ._histograms import AdditiveChi2, SemigroupLaplace, SkewedChi2, SkewedIntersection
+from ._landmarks import LANDMARKS
 from ._warped import WarpedKernel
 
 __all__ = [
     "AdditiveChi2",
+    "LANDMARKS",
     "Bilinear",
     "Chi2",
     "Delta",

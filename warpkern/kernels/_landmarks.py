@@ -16,7 +16,7 @@ from ..array import (
     to_host,
 )
 from ..exceptions import InvalidDataError
-from ..kernels import diagonal
+from ._base import diagonal
 
 __all__ = ["LANDMARKS", "kmeans_landmarks", "pivoted_landmarks", "uniform_landmarks"]
 

@@ -1,4 +1,4 @@
-"""Progress of long builds."""
+"""Progress of long work."""
 
 from __future__ import annotations
 
