@@ -29,6 +29,7 @@ __all__ = [
     "Graph",
     "GraphBuilder",
     "Head",
+    "LandmarkOperator",
     "NeighborIndex",
     "Operator",
     "PSDOperator",
@@ -166,6 +167,39 @@ class PSDOperator(Protocol):
 
     def matmul(self, V: Array) -> Array:
         """Return M V for V (n, k)."""
+        ...
+
+
+@runtime_checkable
+class LandmarkOperator(Protocol):
+    """A PSDOperator on m landmarks that is known by its inverse, M = alpha covariance^-1.
+
+    What uses it need not invert the covariance: warped kernels take alpha (covariance +
+    alpha K)^-1, with the kernel matrix K of the landmarks, and features a warp of rank m.
+    """
+
+    @property
+    def n(self) -> int:
+        """Number of landmarks m."""
+        ...
+
+    @property
+    def support(self) -> Array:
+        """Rows of the landmarks, (m,)."""
+        ...
+
+    @property
+    def alpha(self) -> float:
+        """Weight of the operator; 0 for no warp."""
+        ...
+
+    @property
+    def covariance(self) -> Array:
+        """The psd matrix (m, m) whose inverse M is, but for alpha."""
+        ...
+
+    def matmul(self, V: Array) -> Array:
+        """Return M V for V (m, k)."""
         ...
 
 
