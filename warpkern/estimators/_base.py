@@ -113,15 +113,21 @@ class WarpEstimator(BaseEstimator):  # type: ignore[misc]
             operator,
             X,
             labeled,
+            verbose=self.verbose,
             rank=self.rank,
             memory_limit=self.memory_limit,
-            verbose=self.verbose,
+            checkpoint=self.checkpoint,
+            **self._warp_options(),
         )
         self.feature_map_ = stages.feature_map
         self.graph_ = stages.graph
         self.operator_ = stages.operator
         self.warp_ = stages.warp
         return stages
+
+    def _warp_options(self) -> dict[str, Any]:
+        """Return what `fit_warp` is told beside what all models have."""
+        return {}
 
     def _new_points(self, X: Any, method: str) -> tuple[Array, Backend]:
         """Check new points; return them where the model is, and where they came from."""
@@ -159,6 +165,7 @@ class WarpPredictor(WarpEstimator):
         backend: str | None = None,
         device: Any = None,
         memory_limit: float | str | None = None,
+        checkpoint: Any = None,
         random_state: Any = None,
         verbose: bool = False,
     ) -> None:
@@ -170,6 +177,7 @@ class WarpPredictor(WarpEstimator):
         self.backend = backend
         self.device = device
         self.memory_limit = memory_limit
+        self.checkpoint = checkpoint
         self.random_state = random_state
         self.verbose = verbose
 

@@ -36,6 +36,9 @@ class WarpClassifier(ClassifierMixin, WarpPredictor):  # type: ignore[misc]
         Input of another library is computed with where it is.
     memory_limit : bytes or text like "6GB", optional
         For the accumulation of Phi^T M Phi; by default half of the host's memory.
+    checkpoint : path, optional
+        A folder in which a long accumulation is saved now and then: the same call goes on from
+        there after an interruption, to the same result.
     random_state : None, int or Generator
     verbose : bool
         Report each stage with its time.

@@ -31,10 +31,16 @@ class WarpedFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, WarpEsti
         M, which bends the kernel. None leaves the features as they are.
     rank : int, optional
         Keep only the `rank` directions that are smoothest on the graph.
+    symmetric : bool
+        The symmetric root itself, not rotated: each feature stays close to what it was. Costs some
+        20 times as much to factor.
     backend, device : str, optional
         Where to compute with NumPy input; the answers are NumPy arrays again.
     memory_limit : bytes or text like "6GB", optional
         For the accumulation of Phi^T M Phi; by default half of the host's memory.
+    checkpoint : path, optional
+        A folder in which a long accumulation is saved now and then: the same call goes on from
+        there after an interruption, to the same result.
     random_state : None, int or Generator
     verbose : bool
         Report each stage with its time.
@@ -68,9 +74,11 @@ class WarpedFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, WarpEsti
         operator: Any = "laplacian",
         *,
         rank: int | None = None,
+        symmetric: bool = False,
         backend: str | None = None,
         device: Any = None,
         memory_limit: float | str | None = None,
+        checkpoint: Any = None,
         random_state: Any = None,
         verbose: bool = False,
     ) -> None:
@@ -78,9 +86,11 @@ class WarpedFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, WarpEsti
         self.graph = graph
         self.operator = operator
         self.rank = rank
+        self.symmetric = symmetric
         self.backend = backend
         self.device = device
         self.memory_limit = memory_limit
+        self.checkpoint = checkpoint
         self.random_state = random_state
         self.verbose = verbose
 
@@ -92,6 +102,9 @@ class WarpedFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, WarpEsti
             fitted._fit_stages(points, None)
             fitted._n_features_out = fitted._warped(points[:1, :]).shape[1]
         return self._commit(fitted)
+
+    def _warp_options(self) -> dict[str, Any]:
+        return {"symmetric": self.symmetric}
 
     def transform(self, X: Any) -> Array:
         """Return the warped features (n, d) of X (n, p)."""

@@ -72,11 +72,12 @@ def fit_stages(
     X: Array,
     labeled: Array | None,
     *,
-    rank: int | None,
-    memory_limit: float | str | None,
     verbose: bool,
+    **warp_options: Any,
 ) -> Stages:
     """Fit the stages to all points X (N, p), of which the rows `labeled` have labels.
+
+    `warp_options` are those of `fit_warp`.
 
     Without an operator (None) the graph is not built, and the warp is the identity.
     """
@@ -89,7 +90,7 @@ def fit_stages(
     with reported("operator", verbose):
         fitted = _told(operator, verbose).fit(built, labeled)
     with reported("warp", verbose):
-        warp = fit_warp(feature_map, X, fitted, rank=rank, memory_limit=memory_limit)
+        warp = fit_warp(feature_map, X, fitted, verbose=verbose, **warp_options)
     return Stages(feature_map, built, fitted, warp)
 
 

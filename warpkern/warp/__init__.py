@@ -1,18 +1,31 @@
 """The warp: features Phi and operator M to U = Phi^T M Phi, its factor, and warped features."""
 
-from ._factor import CholeskyWarp, IdentityWarp, SpectralWarp, Warp
+from ._accumulate import warping_matrix
+from ._factor import (
+    CholeskyWarp,
+    IdentityWarp,
+    LowRankWarp,
+    SpectralWarp,
+    SymmetricWarp,
+    Warp,
+)
+from ._features import Features
 from ._fit import fit_warp
-from ._matrix import FeatureRows, warping_matrix
-from ._plan import Plan, parse_memory, plan_accumulation
+from ._order import locality_order
+from ._plan import Plan, Size, parse_memory, plan_accumulation
 
 __all__ = [
     "CholeskyWarp",
-    "FeatureRows",
+    "Features",
     "IdentityWarp",
+    "LowRankWarp",
     "Plan",
+    "Size",
     "SpectralWarp",
+    "SymmetricWarp",
     "Warp",
     "fit_warp",
+    "locality_order",
     "parse_memory",
     "plan_accumulation",
     "warping_matrix",

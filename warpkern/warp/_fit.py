@@ -3,25 +3,31 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from numbers import Integral
+from typing import Any
 
-from ..array import Array, namespace, take_rows
-from ..contracts import FeatureMap, PSDOperator
-from ..exceptions import InvalidDataError, invalid_parameter
-from ._factor import CholeskyWarp, SpectralWarp, Warp
-from ._matrix import FeatureRows, warping_matrix
-from ._plan import least_memory, parse_memory, plan_accumulation
+from ..array import Array, take_rows
+from ..contracts import FeatureMap, LandmarkOperator, PSDOperator, SplitOperator
+from ..exceptions import InvalidDataError, invalid_parameter, require_integer
+from ..progress import shown, silent
+from ._accumulate import warping_matrix
+from ._checkpoint import Checkpoint, fingerprint
+from ._factor import CholeskyWarp, IdentityWarp, LowRankWarp, SpectralWarp, SymmetricWarp, Warp
+from ._features import Features
+from ._plan import Plan, Size, least_memory, parse_memory, plan_accumulation
 
 __all__ = ["fit_warp"]
 
 
 def fit_warp(
     feature_map: FeatureMap,
-    X: Array,
+    X: Any,
     operator: PSDOperator,
     *,
     rank: int | None = None,
+    symmetric: bool = False,
     memory_limit: float | str | None = None,
+    checkpoint: Any = None,
+    verbose: bool = False,
 ) -> Warp:
     """Return the warp of `feature_map` by `operator` on the rows of X (N, p).
 
@@ -33,18 +39,27 @@ def fit_warp(
         M; with a `support` of m rows only those rows of X are read.
     rank : int, optional
         Keep only the `rank` smoothest directions; see `SpectralWarp`.
+    symmetric : bool
+        The symmetric root of (I + U)^-1 in place of the Cholesky factor: the same kernel, with
+        features turned back to where they were, for some ten times the cost of factoring.
     memory_limit : bytes or text like "6GB", optional
-        For the accumulation of U; by default half of the host's memory.
+        For the accumulation of U; by default half of the host's memory. What does not fit is
+        computed again or put into a temporary file: the warp's `describe()` tells.
+    checkpoint : path, optional
+        A folder in which the sum is saved twice a minute. The same call, after an interruption,
+        goes on from there and ends with the same numbers to the last bit.
+    verbose : bool
+        Show the progress of what takes longer than a second.
 
     Notes
     -----
-    Cost N d^2 + d^3 / 3, with a rank 2 N d^2 + O(d^3). Memory O(N d + d^2), or under a tighter
-    `memory_limit` O(N b + d^2) with panels of b columns, for which the features are
-    computed 2 d / b times.
+    Cost N d^2 + d^3 / 3, with a rank 2 N d^2 + O(d^3); for an operator on m < d landmarks that
+    knows its covariance m^2 d, and no d x d matrix. Memory O(N d + d^2), or under a tighter
+    `memory_limit` O(n d + d^2) for sets of n points, or O(N b + d^2) for strips of b columns.
 
     References
     ----------
-    Ionescu et al. (2017), eqs. 6 and 14, Algorithm 1.
+    Ionescu et al. (2017), eqs. 6, 14, 16 and 17, Algorithm 1; Lever et al. (2012), eq. 6.
 
     Examples
     --------
@@ -55,32 +70,69 @@ def fit_warp(
     >>> from warpkern.operators import LaplacianPower
     >>> X = np.random.default_rng(0).normal(size=(50, 2))
     >>> phi = RBF(100, random_state=0).fit(X)
-    >>> warp = fit_warp(phi, X, LaplacianPower().fit(ExactKNN(5).build(X)))
+    >>> warp = fit_warp(phi, X, LaplacianPower().fit(ExactKNN(5).build(X)), memory_limit="1GB")
     >>> warp.transform(phi.transform(X)).shape
     (50, 100)
+    >>> warp.describe()
+    'Cholesky factor of I + U, 100 x 100; all features fit into 1.0 GB'
     """
-    if rank is not None and (not isinstance(rank, Integral) or isinstance(rank, bool)):
-        raise invalid_parameter("the warp", "rank", "None or an integer", rank)
+    if rank is not None:
+        rank = require_integer("the warp", "rank", rank, also="None or ")
+        if symmetric:
+            raise invalid_parameter("the warp", "symmetric", "False with a rank", symmetric)
     points = X if operator.support is None else take_rows(X, operator.support)
     if operator.n != points.shape[0]:
         raise InvalidDataError(
             f"The operator acts on {operator.n} points. Got X with {points.shape[0]} rows instead."
         )
     sample = feature_map.transform(X[:1, :])
-    itemsize = namespace(sample).finfo(sample.dtype).bits // 8
-    size = X.shape[0], sample.shape[1], itemsize
-    limit = parse_memory(memory_limit)
-    if memory_limit is None and limit is not None:  # only a limit that was asked for is refused
-        limit = max(limit, least_memory(*size))
-    plan = plan_accumulation(*size, limit)
-    Phi = FeatureRows(feature_map, points, plan.block, keep=plan.keep)
-    U = warping_matrix(Phi, operator, plan.panel)
     if rank is None:
-        return CholeskyWarp.from_matrix(U, sample.dtype)
-    if operator.support is not None:
-        Phi = FeatureRows(feature_map, X, plan.block, keep=plan.keep)
-    C = warping_matrix(Phi, Identity(X.shape[0]), plan.panel)
-    return SpectralWarp.from_matrices(U, C, int(rank), sample.dtype)
+        if isinstance(operator, SplitOperator) and operator.scale == 0:
+            return IdentityWarp()
+        if isinstance(operator, LandmarkOperator) and operator.n < sample.shape[1]:
+            Phi = feature_map.transform(points)
+            return LowRankWarp.from_landmarks(Phi, operator.covariance, operator.alpha)
+    sums = _Sums(feature_map, memory_limit, checkpoint, verbose)
+    U, how = sums.matrix("warping-matrix", points, operator)
+    if symmetric:
+        return SymmetricWarp.from_matrix(U, sample.dtype, how)
+    if rank is None:
+        return CholeskyWarp.from_matrix(U, sample.dtype, how)
+    C, _ = sums.matrix("second-moment", X, Identity(X.shape[0]))
+    return SpectralWarp.from_matrices(U, C, rank, sample.dtype, how)
+
+
+@dataclass(frozen=True)
+class _Sums:
+    """Phi^T M Phi under the settings of a call."""
+
+    feature_map: FeatureMap
+    memory_limit: float | str | None
+    checkpoint: Any
+    verbose: bool
+
+    def matrix(self, name: str, X: Any, operator: PSDOperator) -> tuple[Array, str]:
+        """Return Phi^T M Phi (d, d) for the points X (n, p), and how it was done."""
+        size = Size.of(X, self.feature_map.transform(X[:1, :]))
+        limit = parse_memory(self.memory_limit)
+        if self.memory_limit is None and limit is not None:  # refuse only what was asked for
+            limit = max(limit, least_memory(size))
+        plan = plan_accumulation(size, X, operator, limit)
+        features = Features(self.feature_map, X, plan.block)
+        saved = self._checkpoint(name, X, features, operator, plan)
+        progress = shown if self.verbose else silent
+        return warping_matrix(features, operator, plan, saved, progress), plan.reason
+
+    def _checkpoint(
+        self, name: str, X: Any, features: Features, operator: PSDOperator, plan: Plan
+    ) -> Checkpoint | None:
+        if self.checkpoint is None:
+            return None
+        settings = (
+            f"{features.n} {features.d} {plan.way} {plan.width} {plan.block} {len(plan.sets)}"
+        )
+        key = fingerprint(X, features, operator, settings)
+        return Checkpoint(self.checkpoint, name, key)
 
 
 @dataclass(frozen=True)
@@ -89,7 +141,26 @@ class Identity:
 
     n: int
     support: None = None
+    scale: float = 1.0
 
     def matmul(self, V: Array) -> Array:
         """Return V."""
         return V
+
+    half = core = matmul
+
+    def local(self) -> IdentityRows:
+        """Return the rows of I."""
+        return IdentityRows()
+
+
+class IdentityRows:
+    """The rows of I, which depend on nothing but themselves."""
+
+    def reads(self, rows: Array) -> Array:
+        """Return the rows."""
+        return rows
+
+    def restrict(self, rows: Array) -> Identity:
+        """Return the identity."""
+        return Identity(rows.shape[0])

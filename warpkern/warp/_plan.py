@@ -4,37 +4,83 @@ from __future__ import annotations
 
 import math
 import os
-from dataclasses import dataclass
+import shutil
+import tempfile
+from dataclasses import dataclass, field
 from numbers import Real
+from typing import Any
 
+from ..array import Array, is_sparse, namespace, row_blocks
+from ..contracts import LocalForm, PSDOperator, SplitOperator
 from ..exceptions import InvalidParameterError, invalid_parameter
+from ._order import locality_order
 
-__all__ = ["Plan", "least_memory", "parse_memory", "plan_accumulation"]
+__all__ = ["Plan", "Size", "least_memory", "parse_memory", "plan_accumulation"]
 
 _UNITS = {"KB": 10**3, "MB": 10**6, "GB": 10**9, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30}
-_MAX_PANEL = 512
-_MAX_BLOCK = 8192
+_MAX_WIDTH = 512
+_LEAST_BLOCK, _MAX_BLOCK = 256, 8192
+_LEAST_SET = 1024
 _BLOCK_COPIES = 4  # a block of features, and what computing it needs
-_PANEL_COPIES = 4  # a panel of Phi, its product with M, and what one sparse product needs
+_STRIP_COPIES = 4  # a strip of Phi, its product with M, and what one sparse product needs
+
+# Nanoseconds for a feature: a cosine, and a product of p numbers; and for a number of the scratch
+# file, read or written. They decide between ways to go, so that only their ratios matter.
+_COSINE, _PRODUCT, _DISK = 1.0, 1.0 / 190.0, 4.0
 
 
 @dataclass(frozen=True)
+class Size:
+    """What the cost of U depends on: N points of p numbers, d features of `itemsize` bytes."""
+
+    n: int
+    p: float
+    d: int
+    itemsize: int
+
+    @classmethod
+    def of(cls, X: Any, sample: Array) -> Size:
+        """Return the size of a problem with points X and features like `sample` (1, d)."""
+        p = X.nnz / X.shape[0] if is_sparse(X) else X.shape[1]
+        bits = namespace(sample).finfo(sample.dtype).bits
+        return cls(X.shape[0], p, int(sample.shape[1]), int(bits) // 8)
+
+    @property
+    def whole(self) -> int:
+        """Bytes of all features."""
+        return self.n * self.d * self.itemsize
+
+
+@dataclass(frozen=True, eq=False)
 class Plan:
-    """Block sizes for `warping_matrix`.
+    """How to accumulate U.
 
     Attributes
     ----------
+    way : {"whole", "rows", "columns", "scratch"}
+        With all features in memory; with those of some points and of the neighbours that they
+        depend on at a time; with a strip of columns of M Phi at a time, for which all features
+        are computed again; the same with the features in a file.
+    width : int
+        Columns of a strip.
     block : int
-        Rows of Phi computed at once.
-    panel : int
-        Columns of M Phi held at once.
-    keep : bool
-        Whether all of Phi is held, or computed again for every panel.
+        Rows of features computed at once.
+    reason : str
+        Why, for the user.
+    sets : tuple of (n,)
+        By rows: the points at a time, by indices on the host.
     """
 
+    way: str
+    width: int
     block: int
-    panel: int
-    keep: bool
+    reason: str
+    sets: tuple[Array, ...] = field(default=(), repr=False)
+
+    @property
+    def unit(self) -> str:
+        """What a step is."""
+        return "sets of points" if self.way == "rows" else "strips of columns"
 
 
 def parse_memory(limit: float | str | None) -> int | None:
@@ -58,41 +104,105 @@ def parse_memory(limit: float | str | None) -> int | None:
     raise invalid_parameter("the warp", "memory_limit", "None, bytes > 0 or text like '6GB'", limit)
 
 
-def plan_accumulation(n: int, d: int, itemsize: int, limit: int | None) -> Plan:
-    """Return the plan for Phi (n, d) with numbers of `itemsize` bytes under `limit` bytes.
+def plan_accumulation(size: Size, X: Any, operator: PSDOperator, limit: int | None) -> Plan:
+    """Return the quickest way to U under `limit` bytes.
 
-    The fixed part is three d x d matrices of 8-byte numbers (U, I + U, the
-    factor) and a block of features. Then Phi is kept if it fits,
-    and the panel is as wide as fits.
+    All features are held if they fit. Otherwise the ways differ in how often features are
+    computed, and by what passes through a file; the rest of the work is the same.
 
-    Examples
-    --------
-    >>> from warpkern.warp import plan_accumulation
-    >>> plan_accumulation(1_000_000, 4000, 4, 6 * 10**9).keep
-    False
+    Parameters
+    ----------
+    size : Size
+    X : (N, p)
+        The points, whose order decides how many neighbours lie outside of a set of them.
+    operator : PSDOperator
+    limit : int or None
+        None for no limit.
     """
-    block = min(n, _MAX_BLOCK)
+    width = min(size.d, _MAX_WIDTH)
     if limit is None:
-        return Plan(block, min(d, _MAX_PANEL), keep=True)
-    least = least_memory(n, d, itemsize)
+        return Plan("whole", width, min(size.n, _MAX_BLOCK), "no limit of memory is known")
+    least = least_memory(size)
     if limit < least:
         raise InvalidParameterError(
             f"The 'memory_limit' parameter must be at least {least:,} bytes for "
-            f"{n:,} points and {d:,} features. Got {limit:,} instead."
+            f"{size.n:,} points and {size.d:,} features. Got {limit:,} instead."
         )
-    column = _PANEL_COPIES * n * itemsize
-    free = limit - least + column
-    whole = n * d * itemsize
-    keep = whole + min(d, _MAX_PANEL) * column <= free
-    panel = min(d, _MAX_PANEL, (free - whole if keep else free) // column)
-    return Plan(block, panel, keep)
+    block = _block(size, limit)
+    free = limit - _fixed_memory(size, block)
+    strip = _STRIP_COPIES * size.n * size.itemsize
+    if size.whole + width * strip <= free:
+        return Plan("whole", width, block, f"all features fit into {_text(limit)}")
+    too_large = f"all features would take {_text(size.whole)} of {_text(limit)}"
+    width = min(width, free // strip)
+    passes = -(-size.d // width)
+    again = 2 * passes
+    candidates = [
+        (
+            again * _feature_cost(size),
+            Plan("columns", width, block, f"{too_large}; they are computed {again} times"),
+        )
+    ]
+    if shutil.disk_usage(tempfile.gettempdir()).free > 1.1 * size.whole:
+        reason = f"{too_large}; they are in a file, read {passes / 2:.0f} times"
+        cost = _feature_cost(size) + _DISK * size.itemsize / 4 * (2 + passes / 2)
+        candidates.append((cost, Plan("scratch", width, block, reason)))
+    local = operator.local() if isinstance(operator, SplitOperator) else None
+    if local is not None:
+        by_rows = _plan_rows(size, X, local, block, free, too_large)
+        candidates += [] if by_rows is None else [by_rows]
+    return min(candidates, key=lambda candidate: candidate[0])[1]
 
 
-def least_memory(n: int, d: int, itemsize: int) -> int:
-    """Return the bytes that a panel of one column needs."""
-    block = min(n, _MAX_BLOCK)
-    fixed = 3 * d * d * 8 + _BLOCK_COPIES * block * d * itemsize
-    return fixed + _PANEL_COPIES * n * itemsize
+def _plan_rows(
+    size: Size, X: Any, local: LocalForm, block: int, free: int, too_large: str
+) -> tuple[float, Plan] | None:
+    """Return the cost and the plan by rows with the largest sets of points that fit, if any do."""
+    width = min(size.d, _MAX_WIDTH)
+    order = locality_order(X)
+    points = size.n // 2
+    while points * size.d * size.itemsize > free:
+        points //= 2
+    while points >= min(_LEAST_SET, size.n):
+        sets = tuple(order[rows] for rows in row_blocks(size.n, points))
+        reads = [local.reads(rows).shape[0] for rows in sets]
+        if (max(reads) * size.d + _STRIP_COPIES * points * width) * size.itemsize <= free:
+            times = sum(reads) / size.n
+            reason = (
+                f"{too_large}; they are computed for {len(sets)} sets of points, each with its "
+                f"neighbours, {times:.1f} times in all"
+            )
+            plan = Plan("rows", width, block, reason, sets)
+            return times * _feature_cost(size), plan
+        points //= 2
+    return None
+
+
+def least_memory(size: Size) -> int:
+    """Return the bytes that a strip of one column needs."""
+    fixed = _fixed_memory(size, min(size.n, _LEAST_BLOCK))
+    return fixed + _STRIP_COPIES * size.n * size.itemsize
+
+
+def _block(size: Size, limit: int) -> int:
+    """Return how many rows of features to compute at once: those of an eighth of the memory."""
+    rows = (limit - least_memory(size)) // (8 * _BLOCK_COPIES * size.d * size.itemsize)
+    return min(size.n, _LEAST_BLOCK + min(rows, _MAX_BLOCK - _LEAST_BLOCK))
+
+
+def _fixed_memory(size: Size, block: int) -> int:
+    """Return the bytes of what every way holds: U, I + U, the factor, and a block of features."""
+    return 3 * size.d**2 * 8 + _BLOCK_COPIES * block * size.d * size.itemsize
+
+
+def _feature_cost(size: Size) -> float:
+    """Return about the nanoseconds that a feature of one point takes."""
+    return _COSINE + size.p * _PRODUCT
+
+
+def _text(n_bytes: int) -> str:
+    """Return a number of bytes as a person would write it."""
+    return f"{n_bytes / 1e9:.1f} GB" if n_bytes >= 1e8 else f"{n_bytes / 1e6:.1f} MB"
 
 
 def _half_of_physical_memory() -> int | None:

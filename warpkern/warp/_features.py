@@ -1,0 +1,125 @@
+"""Features Phi (N, d) of many points: in memory, computed again, or in a scratch file."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from typing import Any, BinaryIO
+
+from ..array import (
+    Array,
+    assemble_rows,
+    host,
+    place,
+    row_blocks,
+    take_rows,
+    to_host,
+)
+from ..contracts import FeatureMap
+
+__all__ = ["Features", "ScratchFeatures"]
+
+
+class Features:
+    """Phi of the rows of X (N, p), computed a block of rows at a time whenever it is asked for.
+
+    Parameters
+    ----------
+    feature_map : FeatureMap
+        Fitted.
+    X : (N, p)
+        Dense or sparse.
+    block : int
+        Rows at a time.
+
+    Attributes
+    ----------
+    n, d : int
+    like : (1, d)
+        The features of the first point: library, device and type of all.
+    """
+
+    def __init__(self, feature_map: FeatureMap, X: Any, block: int) -> None:
+        self._map, self._X, self.block = feature_map, X, block
+        self.like = feature_map.transform(X[:1, :])
+        self.n, self.d = X.shape[0], int(self.like.shape[1])
+
+    def rows(self, rows: Array | None = None) -> Array:
+        """Return the features of some rows, or of all, (n, d)."""
+        n = self.n if rows is None else rows.shape[0]
+
+        def compute(part: slice, _: Array | None) -> Array:
+            X = self._X[part, :] if rows is None else take_rows(self._X, rows[part])
+            return self._map.transform(X)
+
+        return assemble_rows(compute, (n, self.d), self.block, self.like)
+
+    def blocks(self, start: int) -> Iterator[tuple[slice, Array]]:
+        """Yield rows and their features from the column `start` on."""
+        for rows in row_blocks(self.n, self.block):
+            yield rows, self._map.transform(self._X[rows, :])[:, start:]
+
+    def columns(self, J: slice) -> Array:
+        """Return Phi[:, J] (N, w)."""
+
+        def compute(rows: slice, _: Array | None) -> Array:
+            return self._map.transform(self._X[rows, :])[:, J]
+
+        return assemble_rows(compute, (self.n, J.stop - J.start), self.block, self.like)
+
+
+class ScratchFeatures:
+    """The same, computed once and kept in a temporary file, one strip of columns after the other.
+
+    Parameters
+    ----------
+    features : Features
+    columns : list of slice
+        The strips in which the file is laid out.
+
+    Notes
+    -----
+    The file, of N d numbers, is in the folder for temporary files (the environment variable
+    TMPDIR) and has no name: it vanishes with the process, however that ends. Strips are read with
+    plain reads, so that they do not count as memory in use.
+    """
+
+    def __init__(self, features: Features, columns: list[slice]) -> None:
+        self.n, self.d, self.like = features.n, features.d, features.like
+        self._columns, self._block = columns, features.block
+        self._sample = to_host(self.like)
+        self._file: BinaryIO = tempfile.TemporaryFile(prefix="warpkern-")  # noqa: SIM115
+        for rows, values in features.blocks(0):
+            values = to_host(values)
+            for J in columns:
+                self._seek(J, rows.start)
+                self._file.write(host.ascontiguousarray(values[:, J]).data)
+
+    def blocks(self, start: int) -> Iterator[tuple[slice, Array]]:
+        """Yield rows and their features from the column `start` on, where a strip begins."""
+        strips = [J for J in self._columns if J.start >= start]
+        for rows in row_blocks(self.n, self._block):
+            parts = [self._read(J, rows) for J in strips]
+            yield rows, self._placed(host.concat(parts, axis=1))
+
+    def columns(self, J: slice) -> Array:
+        """Return Phi[:, J] (N, w) for one of the strips."""
+        return self._placed(self._read(J, slice(0, self.n)))
+
+    def close(self) -> None:
+        """Give the file back."""
+        self._file.close()
+
+    def _read(self, J: slice, rows: slice) -> Array:
+        part = host.empty((rows.stop - rows.start, J.stop - J.start), dtype=self._sample.dtype)
+        self._seek(J, rows.start)
+        if self._file.readinto(part.reshape(-1).view(host.uint8).data) != part.nbytes:  # type: ignore[attr-defined]
+            raise OSError("The scratch file of the warp is shorter than what was written to it.")
+        return part
+
+    def _seek(self, J: slice, row: int) -> None:
+        width = J.stop - J.start
+        self._file.seek((self.n * J.start + row * width) * self._sample.itemsize)
+
+    def _placed(self, values: Array) -> Array:
+        return place(values, like=self.like, dtype=self.like.dtype)
