@@ -2,7 +2,9 @@
 
 import os
 import pathlib
+import resource
 import statistics
+import subprocess
 import sys
 import time
 
@@ -23,6 +25,30 @@ def mnist(n=60_000):
     data = load("mnist")
     images = data["x_train"].reshape(-1, 784)[:n].astype(np.float32) / 255
     return images, data["y_train"][:n].astype(np.int64)
+
+
+def poses(n, seed=0):
+    """Return n human poses (n, 34) seen from random sides, float32: 17 joints in the plane.
+
+    The hips are the origin, and the mean squared distance of the joints to them is 1. Poses of
+    cmu_mocap17.npz, each as often as needed, turned about the vertical axis by any angle and
+    tilted by some 10 degrees.
+    """
+    recorded = load("cmu_mocap17")["pose"]
+    rng = np.random.default_rng(seed)
+    times = -(-n // len(recorded))
+    order = np.concatenate([rng.permutation(len(recorded)) for _ in range(times)])[:n]
+    seen = np.empty((n, 34), dtype=np.float32)
+    for start in range(0, n, 65_536):  # not all at once: memory is measured
+        rows = slice(start, start + 65_536)
+        x, y, z = np.moveaxis(recorded[order[rows]].astype(np.float32), 2, 0)
+        turn = rng.uniform(0, 2 * np.pi, (len(x), 1)).astype(np.float32)
+        tilt = rng.normal(0, 0.2, (len(x), 1)).astype(np.float32)
+        across, away = np.cos(turn) * x + np.sin(turn) * z, np.cos(turn) * z - np.sin(turn) * x
+        up = np.cos(tilt) * y - np.sin(tilt) * away
+        plane = np.stack([across, up], axis=2).reshape(len(x), 34)
+        seen[rows] = plane / np.sqrt((plane**2).sum(axis=1, keepdims=True) / 17)
+    return seen
 
 
 def sample(X, n, seed=0):
@@ -50,3 +76,26 @@ def seconds(functions, repeat=5):
             times[name].append(time.perf_counter() - start)
             del result
     return {name: (min(t), statistics.median(t)) for name, t in times.items()}
+
+
+def timed(function):
+    """Return what `function` returns, and the seconds it took."""
+    start = time.perf_counter()
+    result = function()
+    return result, time.perf_counter() - start
+
+
+def peak():
+    """Return the largest memory that this process has held, in GiB."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+
+
+def exponent(sizes, times):
+    """Return the power of the size with which times grow: a line through their logarithms."""
+    return float(np.polyfit(np.log(sizes), np.log(times), 1)[0])
+
+
+def alone(file, *arguments):
+    """Return what `file` prints in a process of its own."""
+    command = [sys.executable, file, *arguments]
+    return subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout.strip()

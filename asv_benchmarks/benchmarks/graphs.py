@@ -9,17 +9,14 @@ an hour. FOLDER holds mnist.npz and covtype.npz. The table exact needs faiss-cpu
 """
 
 import pathlib
-import resource
-import subprocess
 import sys
-import time
 
 import numpy as np
 from scipy.sparse import csr_array
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent.parent))
 
-from benchmarks.common import load, mnist, seconds, standardized
+from benchmarks.common import alone, exponent, load, mnist, peak, seconds, standardized, timed
 from warpkern.graphs import LSH, AutoKNN, ExactKNN, NNDescent
 
 K = 10
@@ -51,13 +48,6 @@ def compiled():
     X = np.random.default_rng(0).normal(size=(5000, 60)).astype(np.float32)
     for make in BUILDERS.values():
         make().neighbors(X, K)
-
-
-def timed(function):
-    """Return what `function` returns, and the seconds it took."""
-    start = time.perf_counter()
-    result = function()
-    return result, time.perf_counter() - start
 
 
 def same_up_to_ties(X, ours, theirs, squared):
@@ -92,7 +82,7 @@ def exact_table(repeat=2):
     own[~own.any(axis=1), -1] = True
     same, n_rows = same_up_to_ties(X, ours, listed[~own].reshape(len(X), K), squared)
     print(f"  the same up to ties: {same} ({n_rows} rows list others, at the same distances)")
-    print(f"  {fresh('exact', 'mnist')}")
+    print(f"  {alone(__file__, '--build', 'exact', 'mnist')}")
 
 
 def descent_table(repeat=3):
@@ -130,21 +120,13 @@ def lsh_table():
             print(f"  {cells} {recall(found[1], true):7.3f} {spent:7.1f}s = {spent / exact:.2f} x")
 
 
-def fresh(name, data):
-    """Return a line on one build in a process of its own: time with compiling, peak memory."""
-    command = [sys.executable, __file__, "--build", name, data]
-    run = subprocess.run(command, capture_output=True, text=True, check=True)
-    return run.stdout.strip()
-
-
 def build(name, data):
     """Build one graph and print what it took."""
     X = mnist()[0] if data == "mnist" else covtype()
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+    before = peak()
     graph, spent = timed(lambda: BUILDERS[name]().build(X))
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
     print(
-        f"{name}, new process: {spent:.1f} s, peak memory {peak:.2f} GiB "
+        f"{name}, new process: {spent:.1f} s, peak memory {peak():.2f} GiB "
         f"({before:.2f} with the data loaded); {graph.describe()}"
     )
 
@@ -153,7 +135,7 @@ def covtype_table():
     X = covtype()
     print(f"covtype, {X.shape[0]:,} x {X.shape[1]}, standardised, k = {K}")
     for name in ("lsh", "nn-descent", "auto"):
-        print(f"  {fresh(name, 'covtype')}")
+        print(f"  {alone(__file__, '--build', name, 'covtype')}")
     compiled()
     rows = np.random.default_rng(1).permutation(len(X))[:2000]
     true = sample_distances(X, rows)
@@ -189,7 +171,7 @@ def scaling_table():
     print(f"  {'builder':12}" + "".join(f"{n:>10,}" for n in SIZES) + "   exponent")
     for name in ("exact", "nn-descent", "lsh"):
         times = [timed(lambda n=n, name=name: BUILDERS[name]().build(X[:n]))[1] for n in SIZES]
-        slope = np.polyfit(np.log(SIZES), np.log(times), 1)[0]
+        slope = exponent(SIZES, times)
         print(f"  {name:12}" + "".join(f"{t:10.2f}" for t in times) + f"   {slope:.2f}", flush=True)
 
 

@@ -9,6 +9,7 @@ from ..array import Array, accumulation_dtype, namespace, row_blocks
 __all__ = ["Triangle"]
 
 _BLOCK = 8192
+_LEAST_SQUARE = 128
 
 
 class Triangle:
@@ -48,7 +49,7 @@ class Triangle:
         xp = namespace(left)
         total = self.strips[strip]
         for rows in row_blocks(right.shape[0], _BLOCK):
-            product = left[rows, :].T @ right[rows, :]
+            product = _lower_product(left[rows, :], right[rows, :])
             total += xp.astype(product, total.dtype, copy=False)
         self.strips[strip] = total
 
@@ -62,6 +63,21 @@ class Triangle:
             U = xpx.at(U)[J.start :, J].set(strip)
             U = xpx.at(U)[J, J.start :].set(strip.T)
         return U
+
+
+def _lower_product(left: Array, right: Array) -> Array:
+    """Return left^T right (m, k), m >= k; above the diagonal it need not be filled."""
+    m, k = left.shape[1], right.shape[1]
+    if k <= _LEAST_SQUARE:
+        return left.T @ right
+    xp, half = namespace(left), k // 2
+    first = _lower_product(left[:, :half], right[:, :half])
+    above = xp.zeros((half, k - half), dtype=first.dtype, device=first.device)
+    second = _lower_product(left[:, half:k], right[:, half:])
+    corner = left[:, half:k].T @ right[:, :half]
+    top = [xp.concat([first, above], axis=1), xp.concat([corner, second], axis=1)]
+    below = [left[:, k:].T @ right] if m > k else []
+    return xp.concat([*top, *below], axis=0)
 
 
 def _symmetric_top(strip: Array) -> Array:

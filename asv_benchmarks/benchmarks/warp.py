@@ -1,0 +1,205 @@
+"""The warp: time beside bare BLAS calls and beside Algorithm 1, memory, cost against N.
+
+Run by asv, or by hand, which prints tables of ratios measured in one run:
+
+    WARPKERN_DATA=FOLDER python asv_benchmarks/benchmarks/warp.py [TABLE ...]
+
+TABLE is floor, large, literal, poses, memory or fresh; without one, all are printed, which takes
+an hour. FOLDER holds mnist.npz and cmu_mocap17.npz.
+"""
+
+import math
+import pathlib
+import sys
+
+import numpy as np
+from scipy.linalg import blas, lapack
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent.parent))
+
+from benchmarks.common import alone, exponent, mnist, peak, poses, seconds, timed
+from warpkern.features import RBF
+from warpkern.graphs import ExactKNN, NNDescent
+from warpkern.operators import LaplacianPower
+from warpkern.warp import fit_warp
+
+K = 10
+POSES = 1_055_424
+
+
+def mnist_stages(d):
+    """Return images, their map and their graph."""
+    X, _ = mnist()
+    return X, RBF(d, random_state=0).fit(X), ExactKNN(K).build(X)
+
+
+def bare_features(X, phi):
+    """Return Phi by one product and cosines: what `phi` cannot do without."""
+    d = phi.n_features_out_
+    Phi = np.empty((len(X), d), dtype=X.dtype)
+    W = np.random.default_rng(0).normal(size=(X.shape[1], d // 2)).astype(X.dtype)
+    step = 8192
+    for start in range(0, len(X), step):
+        rows = slice(start, start + step)
+        angles = X[rows] @ W
+        np.sin(angles, out=Phi[rows, d // 2 :])
+        np.cos(angles, out=Phi[rows, : d // 2])
+    return Phi
+
+
+def bare_triangle(Phi):
+    """Return one triangle of Phi^T Phi, by one call."""
+    return blas.ssyrk(1.0, Phi.T, lower=1)
+
+
+def bare_factor(U):
+    """Factor a positive definite matrix in place."""
+    return lapack.dpotrf(U, lower=1, overwrite_a=1)
+
+
+def floor(X, phi):
+    """Return the seconds of the bare calls, each by itself."""
+    parts = {}
+    Phi, parts["features"] = timed(lambda: bare_features(X, phi))
+    U, parts["triangle"] = timed(lambda: bare_triangle(Phi))
+    positive = np.asfortranarray(U, dtype=np.float64) + len(X) * np.eye(len(U), order="F")
+    _, parts["factor"] = timed(lambda: bare_factor(positive))
+    return parts
+
+
+def floor_table(d=4000, repeat=3):
+    X, phi, graph = mnist_stages(d)
+    operators = {c: LaplacianPower(alpha=0.5, power=c).fit(graph) for c in (1, 2)}
+    fit_warp(phi, X[:5000], LaplacianPower().fit(ExactKNN(K).build(X[:5000])))  # compile
+    best = {}
+    for _ in range(repeat):  # in turn, so that other work on the machine falls on all alike
+        parts = floor(X, phi)
+        if sum(parts.values()) < sum(best.get("floor", {"": math.inf}).values()):
+            best["floor"] = parts
+        for c, M in operators.items():
+            _, spent = timed(lambda M=M: fit_warp(phi, X, M))
+            best[c] = min(spent, best.get(c, math.inf))
+    base = sum(best["floor"].values())
+    print(f"features + U + factor, MNIST 60,000 x 784, d = {d:,}, float32, least of {repeat} runs")
+    cells = ", ".join(f"{name} {spent:.2f}" for name, spent in best["floor"].items())
+    print(f"  bare BLAS calls  {base:7.2f} s   1.00 x   ({cells})")
+    for c in operators:
+        print(f"  fit_warp, c = {c}  {best[c]:7.2f} s  {best[c] / base:5.2f} x")
+    print(f"  peak memory of the process {peak():.2f} GiB")
+
+
+def large_table():
+    floor_table(10_000, repeat=1)
+
+
+def literal(X, phi, L, alpha):
+    """Algorithm 1 as it is printed: all of L Phi, the whole product, a root, warped features."""
+    Phi = phi.transform(X)
+    U = alpha * (Phi.T @ (L @ Phi))
+    s, V = np.linalg.eigh(np.eye(len(U)) + U)
+    root = ((V / np.sqrt(s)) @ V.T).astype(Phi.dtype)
+    return Phi @ root
+
+
+def literal_table():
+    for d, repeat in ((4000, 2), (10_000, 1)):
+        X, phi, graph = mnist_stages(d)
+        M = LaplacianPower(alpha=0.5).fit(graph)
+        L = M.laplacian.to_host()
+        fit_warp(phi, X[:5000], LaplacianPower().fit(ExactKNN(K).build(X[:5000])))
+        runs = {
+            "fit_warp": lambda X=X, phi=phi, M=M: fit_warp(phi, X, M),
+            "Algorithm 1": lambda X=X, phi=phi, L=L: literal(X, phi, L, 0.5),
+        }
+        found = seconds(runs, repeat)
+        ours, theirs = found["fit_warp"][0], found["Algorithm 1"][0]
+        print(f"Algorithm 1 done literally, MNIST 60,000 x 784, d = {d:,}, c = 1")
+        print(f"  fit_warp {ours:8.2f} s, Algorithm 1 {theirs:8.2f} s: {theirs / ours:.1f} x")
+
+
+def poses_table(sizes=(65_964, 263_856, POSES), limit="4GB"):
+    """Time against N, graph given."""
+    times = []
+    print(f"fit_warp on poses, 34 numbers, d = 4,000, memory_limit={limit}")
+    for n in sizes:
+        X = poses(n)
+        phi = RBF(4000, random_state=0).fit(X)
+        M = LaplacianPower().fit(NNDescent(K, random_state=0).build(X))
+        warp, spent = timed(lambda X=X, phi=phi, M=M: fit_warp(phi, X, M, memory_limit=limit))
+        times.append(spent)
+        print(f"  {n:9,} points {spent:8.1f} s   {warp.describe()}", flush=True)
+    print(f"  exponent {exponent(sizes, times):.2f}")
+
+
+def memory_table():
+    print(alone(__file__, "--poses", str(POSES), "4GB"))
+
+
+def build_poses(n, limit):
+    """Fit one warp and print the memory of a process that does nothing else."""
+    X = poses(n)
+    graph = NNDescent(K, random_state=0).build(X)
+    before = peak()
+    phi = RBF(4000, random_state=0).fit(X)
+    M = LaplacianPower().fit(graph)
+    warp, spent = timed(lambda: fit_warp(phi, X, M, memory_limit=limit))
+    print(f"{n:,} poses, 34 numbers, d = 4,000, memory_limit={limit}: {spent:.1f} s")
+    print(f"  {warp.describe()}")
+    print(f"  peak memory of the process: {before:.2f} GiB with the graph, {peak():.2f} in all")
+
+
+def fresh_table():
+    """Time of a first warp in a new process, beside a second one."""
+    print(alone(__file__, "--fresh"))
+
+
+def fit_twice():
+    X, phi, graph = mnist_stages(4000)
+    M = LaplacianPower().fit(graph)
+    first, second = (timed(lambda: fit_warp(phi, X, M))[1] for _ in range(2))
+    print(f"fit_warp, MNIST, d = 4,000, new process: first {first:.2f} s, second {second:.2f} s")
+
+
+class Warp:
+    """Time and peak memory on MNIST, and the ratio to the bare BLAS calls."""
+
+    params = (1, 2)
+    param_names = ("power",)
+    timeout = 600
+
+    def setup(self, power):
+        self.X, _ = mnist(20_000)
+        self.phi = RBF(2000, random_state=0).fit(self.X)
+        self.M = LaplacianPower(power=power).fit(ExactKNN(K).build(self.X))
+        fit_warp(self.phi, self.X, self.M)  # compiles
+
+    def time_fit(self, power):
+        fit_warp(self.phi, self.X, self.M)
+
+    def peakmem_fit_in_one_gigabyte(self, power):
+        fit_warp(self.phi, self.X, self.M, memory_limit="1GB")
+
+    def track_ratio_to_the_floor(self, power):
+        _, ours = timed(lambda: fit_warp(self.phi, self.X, self.M))
+        return ours / sum(floor(self.X, self.phi).values())
+
+    track_ratio_to_the_floor.unit = "times the bare BLAS calls"
+
+
+TABLES = {
+    "floor": floor_table,
+    "large": large_table,
+    "literal": literal_table,
+    "poses": poses_table,
+    "memory": memory_table,
+    "fresh": fresh_table,
+}
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["--poses"]:
+        build_poses(int(sys.argv[2]), sys.argv[3])
+    elif sys.argv[1:2] == ["--fresh"]:
+        fit_twice()
+    else:
+        for table in sys.argv[1:] or TABLES:
+            TABLES[table]()
