@@ -22,7 +22,7 @@ from ._backend import (
     place,
 )
 from ._blocks import assemble_rows, cached_rows, row_blocks
-from ._host import host, host_generator, seed_components
+from ._host import fixed_global_seed, host, host_generator, seed_components
 from ._operations import (
     CSR,
     cholesky,
@@ -47,6 +47,7 @@ from ._sparse import (
     join_columns,
     join_rows,
     like_rows,
+    placed_csr,
     require_finite,
     row_products,
     take_rows,
@@ -75,6 +76,7 @@ __all__ = [
     "csr_matmul",
     "default_float",
     "eigh_smallest",
+    "fixed_global_seed",
     "FUNCTIONS",
     "host",
     "host_generator",
@@ -95,6 +97,7 @@ __all__ = [
     "Namespace",
     "namespace",
     "place",
+    "placed_csr",
     "require_finite",
     "row_blocks",
     "row_products",

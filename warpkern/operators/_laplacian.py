@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from sklearn.base import BaseEstimator
 
@@ -10,7 +11,7 @@ from ..array import CSR, Array, csr_matmul, namespace
 from ..contracts import Graph
 from ..exceptions import require_integer, require_number
 
-__all__ = ["LaplacianPower"]
+__all__ = ["LaplacianPower", "checked_alpha"]
 
 # alpha N, where "auto" puts alpha: a compromise. With a few labels per class the lowest errors on
 # new points lay at 1,000 to 10,000 on MNIST and USPS, at 30,000 and more on letters, the digits and
@@ -63,10 +64,7 @@ class LaplacianPower(BaseEstimator):  # type: ignore[misc]
 
     def fit(self, graph: Graph, labeled: Array | None = None) -> FittedLaplacian:  # noqa: ARG002
         """Return M for `graph`; the labels are not used."""
-        if self.alpha == "auto":
-            alpha = _AUTO_ALPHA / graph.n_nodes
-        else:
-            alpha = require_number(self, "alpha", self.alpha, also="'auto' or ")
+        alpha = checked_alpha(self, graph.n_nodes)
         power = require_integer(self, "power", self.power)
         degrees = _degrees(graph)
         if self.normalized:
@@ -74,6 +72,13 @@ class LaplacianPower(BaseEstimator):  # type: ignore[misc]
         else:
             diagonal, affinity = degrees, graph.affinity
         return FittedLaplacian(diagonal, affinity, alpha, power)
+
+
+def checked_alpha(operator: Any, n_nodes: int) -> float:
+    """Return the weight that an operator on N nodes has by its parameter `alpha`."""
+    if operator.alpha == "auto":
+        return _AUTO_ALPHA / n_nodes
+    return require_number(operator, "alpha", operator.alpha, also="'auto' or ")
 
 
 @dataclass(frozen=True, eq=False)

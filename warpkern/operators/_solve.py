@@ -1,0 +1,381 @@
+"""Linear systems with a graph Laplacian and a ridge, for many right sides."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
+
+from sklearn.exceptions import ConvergenceWarning
+
+from ..array import (
+    CSR,
+    Array,
+    accumulation_dtype,
+    component_labels,
+    csr_matmul,
+    host,
+    is_host,
+    namespace,
+    place,
+    placed_csr,
+    row_blocks,
+    to_host,
+)
+from ..contracts import Graph
+from ..progress import Progress, silent
+from ._direct import Factorization, forecast
+from ._matrix import Laplacian
+from ._multigrid import Multigrid
+
+__all__ = ["SOLVERS", "RidgeSolver", "SolveInfo"]
+
+SOLVERS = ("auto", "lu", "multigrid")
+
+_WIDTH = 32  # columns of a block: wide enough for the products, small enough for the cache
+_MAX_ITER = 500
+_ROUNDS = 3  # of refinement
+_LEAST_SHIFT = 1e-8  # of the preconditioner's diagonal, beside the largest eigenvalue of L
+_SMALL = 4000  # nodes that are factored without asking
+_MOST_FILL = 1e8  # entries of a factor, 1.6 GB with its transpose
+
+# Nanoseconds, of which only the ratios matter: for a multiplication of the factorisation, for an
+# entry of the factor and a right side, for an entry of R and a right side by multigrid, and for a
+# node to set multigrid up.
+_FACTOR, _SUBSTITUTE, _CYCLES, _SETUP = 0.5, 1.2, 30.0, 2e4
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class SolveInfo:
+    """How linear systems were solved.
+
+    Attributes
+    ----------
+    method : {"lu", "multigrid"}
+    reason : str
+        Why by this method.
+    tol : float
+        What was asked for: the norm of a residual beside that of its right side.
+    n_right_sides : int
+    iterations : int
+        The most that conjugate gradients took for any right side.
+    residual : float
+        The largest relative residual that is left, computed anew from the solutions.
+    converged : bool
+        Whether it is at most `tol`.
+    fill : int or None
+        Entries of the triangular factor, for "lu".
+    levels : tuple of int or None
+        Nodes of each level, for "multigrid".
+    """
+
+    method: str
+    reason: str
+    tol: float
+    n_right_sides: int
+    iterations: int
+    residual: float
+    converged: bool
+    fill: int | None = None
+    levels: tuple[int, ...] | None = None
+
+    def describe(self) -> str:
+        """Return one line: method, effort, accuracy and why this method."""
+        size = f"fill {self.fill:,}" if self.levels is None else f"levels {self.levels}"
+        reached = "reached" if self.converged else "NOT reached"
+        return (
+            f"{self.method} ({size}): {self.n_right_sides} right sides, {self.iterations} "
+            f"iterations, residual {self.residual:.1e}, tol {self.tol:g} {reached}; {self.reason}"
+        )
+
+
+class RidgeSolver:
+    r"""Solves R X = B, R = L + ridge I, off the null space of L.
+
+    The null vectors of L are known: one for each connected component c,
+
+    .. math:: u_c \propto D^{1/2} 1_c \quad\text{or}\quad u_c \propto 1_c
+
+    for the normalised Laplacian or the other. R multiplies them by the ridge, and on their
+    complement its condition does not depend on the ridge. So a solution has two parts, which
+    are kept apart: :math:`U U^\top B / \text{ridge}`, exact, and the one on the complement, which
+    is computed by conjugate gradients on blocks of columns, with a sparse factorisation (one
+    iteration, or two) or a multigrid cycle for preconditioner.
+
+    Parameters
+    ----------
+    graph : Graph
+    ridge : float
+        > 0.
+    normalized : bool
+        Which Laplacian.
+    method : {"auto", "lu", "multigrid"}
+        "auto" forecasts the cost of a factorisation, and compares.
+    n_right_sides : int
+        How many there will be, for "auto".
+    tol : float
+        Norm of a residual beside that of its right side.
+    max_iter : int
+    progress : callable
+
+    Attributes
+    ----------
+    laplacian : Laplacian
+        In the widest type of the graph's device, nodes in the solver's own order, in which
+        neighbours are close in memory (Cuthill and McKee's, reversed).
+    order : (N,) integers
+        The nodes in that order, on the host.
+    null, null_transposed : CSR
+        U (N, c) and its transpose.
+
+    Notes
+    -----
+    Everything that is given to the solver and comes from it has its rows in the order `order`.
+    On the host, blocks are worked on in as many threads as there are processors.
+    """
+
+    def __init__(
+        self,
+        graph: Graph,
+        ridge: float,
+        *,
+        normalized: bool,
+        method: str = "auto",
+        n_right_sides: int = 1,
+        tol: float = 1e-8,
+        max_iter: int = _MAX_ITER,
+        progress: Progress = silent,
+    ) -> None:
+        like = graph.weights
+        xp = namespace(like)
+        wide = accumulation_dtype(like, xp)
+        self.ridge = ridge
+        self.order, ordered = _reordered(graph)
+        L = Laplacian.of(ordered, normalized=normalized)
+        labels, U = _null_space(ordered, L, normalized)
+        self.laplacian = _placed_laplacian(L, like, wide)
+        self.null = placed_csr(U, like, wide)
+        self.null_transposed = placed_csr(U.T, like, wide)
+        self.tol = max(tol, 10.0 * float(xp.finfo(wide).eps))
+        self._max_iter = max_iter
+        self._progress = progress
+        K = _preconditioned_matrix(L, ridge)
+        self._method, self._reason = _choose(method, K, labels, n_right_sides)
+        self._precondition = (
+            Factorization(K)
+            if self._method == "lu"
+            else Multigrid(K, _smooth(L, normalized), like)
+        )
+        self._outcomes: list[tuple[int, int, float]] = []
+
+    @property
+    def n(self) -> int:
+        """Number of nodes N."""
+        return self.laplacian.n
+
+    def places(self, nodes: Array) -> Array:
+        """Return where nodes, indices on the host, are in `order`."""
+        inverse = host.empty_like(self.order)
+        inverse[self.order] = host.arange(self.n, dtype=self.order.dtype)
+        return inverse[nodes]
+
+    def solve(self, B: Array, times: int = 1) -> Array:
+        """Return R^-times B on the complement of the null space, for B (N, k)."""
+        for _ in range(times):
+            B = self._solve(self._projected(B))
+        return B
+
+    def in_blocks(self, function: Callable[[slice], T], n_columns: int, what: str) -> list[T]:
+        """Return ``function(columns)`` for blocks of columns, on the host in threads."""
+        blocks = list(row_blocks(n_columns, _WIDTH))
+        if not is_host(self.laplacian.degrees):
+            return [function(columns) for columns in self._progress(blocks, what)]
+        with ThreadPoolExecutor(_n_processors()) as pool:
+            running = [pool.submit(function, columns) for columns in blocks]
+            return [block.result() for block in self._progress(running, what)]
+
+    def info(self) -> SolveInfo:
+        """Return how the systems so far were solved; warn if some were not, to `tol`."""
+        counts, iterations, residuals = zip(*self._outcomes or [(0, 0, 0.0)], strict=True)
+        info = SolveInfo(
+            self._method,
+            self._reason,
+            self.tol,
+            sum(counts),
+            max(iterations),
+            max(residuals),
+            max(residuals) <= self.tol,
+            getattr(self._precondition, "fill", None),
+            getattr(self._precondition, "sizes", None),
+        )
+        if not info.converged:
+            warnings.warn(
+                f"Linear systems were solved to a relative residual of {info.residual:.1e}, not "
+                f"to tol={info.tol:g}, in {info.iterations} iterations. A larger ridge or tol "
+                "helps; so does float64, if the device computes in float32.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+        return info
+
+    def _solve(self, B: Array) -> Array:
+        """Return X with R X = B for columns B that are orthogonal to the null space.
+
+        Rounding parts the residual that conjugate gradients carry along from that of X, so
+        they start again from the latter if need be.
+        """
+        xp = namespace(B)
+        norms = _norms(B)
+        X, residual, iterations = xp.zeros_like(B), B, 0
+        worst = 1.0
+        for _ in range(_ROUNDS):
+            step, spent = self._conjugate_gradients(residual, self.tol * norms)
+            X += step
+            iterations += spent
+            residual = self._projected(B - self._product(X))
+            before, worst = worst, _largest_ratio(_norms(residual), norms)
+            if worst <= self.tol or worst > 0.5 * before:
+                break
+        self._outcomes.append((int(B.shape[1]), iterations, worst))
+        return X
+
+    def _conjugate_gradients(self, B: Array, enough: Array) -> tuple[Array, int]:
+        """Return X and the iterations after which every residual of R X = B has norm `enough`.
+
+        Each column has its own step lengths; one that is done takes none.
+        """
+        xp = namespace(B)
+        X, residual = xp.zeros_like(B), xp.asarray(B, copy=True, device=B.device)
+        direction, before = None, None
+        for iteration in range(self._max_iter):
+            unfinished = _norms(residual) > enough
+            if not bool(xp.any(unfinished)):
+                return X, iteration
+            Z = self._projected(self._precondition(residual))
+            now = xp.sum(residual * Z, axis=0)
+            if direction is None:
+                direction = Z
+            else:
+                direction *= _ratio(now, before)
+                direction += Z
+            product = self._product(direction)
+            length = xp.where(unfinished, _ratio(now, xp.sum(direction * product, axis=0)), 0.0)
+            X += length * direction
+            product *= length
+            residual -= product
+            before = now
+        return X, self._max_iter
+
+    def _product(self, V: Array) -> Array:
+        """R V."""
+        product = self.laplacian.matmul(V)
+        product += self.ridge * V
+        return product
+
+    def _projected(self, V: Array) -> Array:
+        """V - U U^T V."""
+        return V - csr_matmul(self.null, csr_matmul(self.null_transposed, V))
+
+
+def _reordered(graph: Graph) -> tuple[Array, Graph]:
+    """Return an order of the nodes that brings neighbours together, and the graph in it.
+
+    On the host, in float64. The order is that of Cuthill and McKee, reversed: without it products
+    with a graph of half a million nodes wait for memory six times as long.
+    """
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import reverse_cuthill_mckee
+
+    arrays = (graph.weights, graph.indices, graph.indptr)
+    weights, indices, indptr = (to_host(a) for a in arrays)
+    W = csr_array(
+        (host.astype(weights, host.float64), indices, indptr), shape=graph.affinity.shape
+    )
+    order = reverse_cuthill_mckee(W, symmetric_mode=True)
+    W = W[order, :][:, order]
+    W.sort_indices()
+    return order, Graph(W.indptr, W.indices, W.data)
+
+
+def _null_space(graph: Graph, L: Laplacian, normalized: bool) -> tuple[Array, Any]:
+    """Return the component (N,) of each node, and U (N, c): a unit null vector of L for each."""
+    from scipy.sparse import csr_array
+
+    n = graph.n_nodes
+    rows = host.repeat(host.arange(n), host.diff(graph.indptr))
+    edges = graph.weights != 0
+    labels = component_labels(rows[edges], graph.indices[edges], n)
+    values = _smooth(L, normalized)
+    values = values / host.sqrt(host.bincount(labels, weights=values * values))[labels]
+    shape = (n, int(host.max(labels)) + 1)
+    return labels, csr_array((values, labels, host.arange(n + 1)), shape=shape)
+
+
+def _smooth(L: Laplacian, normalized: bool) -> Array:
+    """Return a vector (N,) that L maps to zero, and that is zero nowhere."""
+    return host.sqrt(L.degrees) if normalized else host.ones_like(L.degrees)
+
+
+def _preconditioned_matrix(L: Laplacian, ridge: float) -> Any:
+    """Return the SciPy matrix whose inverse, or nearly, is the preconditioner.
+
+    R; but with a ridge that is large enough to factor it, and something on the diagonal
+    where a node has no edges. Both matter in the null space only, or hardly.
+    """
+    from scipy.sparse import diags_array
+
+    largest = L.largest or 1.0
+    shift = host.where(L.diagonal > 0, max(ridge, _LEAST_SHIFT * largest), largest)
+    return (L.to_host() + diags_array(shift)).tocsr()
+
+
+def _placed_laplacian(L: Laplacian, like: Array, dtype: Any) -> Laplacian:
+    return replace(
+        L,
+        matrix=placed_csr(L.to_host(), like, dtype),
+        diagonal=place(L.diagonal, like=like, dtype=dtype),
+        degrees=place(L.degrees, like=like, dtype=dtype),
+    )
+
+
+def _choose(method: str, K: Any, labels: Array, n_right_sides: int) -> tuple[str, str]:
+    """Return the method that takes less time, and why."""
+    if method != "auto":
+        return method, "as asked for"
+    n = K.shape[0]
+    if n <= _SMALL:
+        return "lu", f"{n:,} nodes are few"
+    expected = forecast(K, host.nonzero(labels == host.argmax(host.bincount(labels)))[0])
+    factor = _FACTOR * expected.work + _SUBSTITUTE * expected.fill * n_right_sides
+    cycles = _SETUP * n + _CYCLES * K.nnz * n_right_sides
+    forecasted = f"a factor is forecast to have {expected.fill:.2g} entries"
+    if expected.fill > _MOST_FILL:
+        return "multigrid", f"{forecasted}, more than {_MOST_FILL:.2g}"
+    if factor > cycles:
+        return "multigrid", f"{forecasted} and to take {factor / cycles:.1f} times as long"
+    return "lu", f"{forecasted} and to take {factor / cycles:.2f} times as long as multigrid"
+
+
+def _n_processors() -> int:
+    from joblib import cpu_count
+
+    return int(cpu_count())
+
+
+def _norms(V: Array) -> Array:
+    """Return the norms of the columns, (k,)."""
+    return namespace(V).linalg.vector_norm(V, axis=0)
+
+
+def _ratio(a: Array, b: Array) -> Array:
+    """a / b, and 0 where b is not positive: where nothing is left to do."""
+    xp = namespace(a)
+    return xp.where(b > 0, a, 0.0) / xp.where(b > 0, b, 1.0)
+
+
+def _largest_ratio(a: Array, b: Array) -> float:
+    return float(namespace(a).max(_ratio(a, b)))
