@@ -34,7 +34,7 @@ __all__ = ["SOLVERS", "RidgeSolver", "SolveInfo"]
 
 SOLVERS = ("auto", "lu", "multigrid")
 
-_WIDTH = 32  # columns of a block: wide enough for the products, small enough for the cache
+_WIDTH = 16  # columns of a block: wide enough for the products, small enough for the cache
 _MAX_ITER = 500
 _ROUNDS = 3  # of refinement
 _LEAST_SHIFT = 1e-8  # of the preconditioner's diagonal, beside the largest eigenvalue of L
