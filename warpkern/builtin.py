@@ -118,6 +118,18 @@ def warpkern_operators() -> Iterator[OperatorSpec]:
         summary="alpha L^c, powers of the graph Laplacian",
         reference="Ionescu, Popa and Sminchisescu (2017)",
     )
+    yield OperatorSpec(
+        "heat",
+        "warpkern.operators:HeatLaplacian",
+        summary="alpha (exp(t L) - I), every power of the Laplacian at once",
+        reference="Smola and Kondor (2003)",
+    )
+    yield OperatorSpec(
+        "saturating",
+        "warpkern.operators:SaturatingLaplacian",
+        summary="alpha L^c (mu I + L^c)^-1, bounded however rough a function is",
+        reference="Smola and Kondor (2003)",
+    )
 
 
 @hookimpl

@@ -30,9 +30,12 @@ __all__ = [
     "GraphBuilder",
     "Head",
     "LandmarkOperator",
+    "LocalForm",
+    "Neighborhood",
     "NeighborIndex",
     "Operator",
     "PSDOperator",
+    "SplitOperator",
 ]
 
 
@@ -170,6 +173,70 @@ class PSDOperator(Protocol):
         ...
 
 
+class Neighborhood(Protocol):
+    """The rows of M = scale H C H for some points: what U takes from them, and from whom.
+
+    A = H V and B = C A for the features V of `reads` give those points' part A^T B of
+    Phi^T M Phi. All points are such a set, too.
+    """
+
+    def half(self, V: Array) -> Array:
+        """Return H V; V itself if H = I. Its first rows are those of the points."""
+        ...
+
+    def core(self, A: Array) -> Array:
+        """Return C A, with one row for each of the points; A itself if C = I."""
+        ...
+
+
+class LocalForm(Protocol):
+    """An operator whose rows have few entries, taken apart into neighbourhoods."""
+
+    def reads(self, rows: Array) -> Array:
+        """Return all rows of Phi that these rows of H C H depend on: themselves, then others."""
+        ...
+
+    def restrict(self, rows: Array) -> Neighborhood:
+        """Return these rows of H C H, for features in the order of `reads`."""
+        ...
+
+
+@runtime_checkable
+class SplitOperator(Protocol):
+    """A PSDOperator M = scale H C H with a root to share: H V costs half of M V."""
+
+    @property
+    def n(self) -> int:
+        """Number of rows N."""
+        ...
+
+    @property
+    def support(self) -> None:
+        """None: M acts on all rows."""
+        ...
+
+    @property
+    def scale(self) -> float:
+        """A factor; 0 for no warp."""
+        ...
+
+    def matmul(self, V: Array) -> Array:
+        """Return M V for V (N, k)."""
+        ...
+
+    def half(self, V: Array) -> Array:
+        """Return H V; V itself if H = I."""
+        ...
+
+    def core(self, A: Array) -> Array:
+        """Return C A; A itself if C = I."""
+        ...
+
+    def local(self) -> LocalForm | None:
+        """Return the operator by rows, in host indices; None if they depend on all others."""
+        ...
+
+
 @runtime_checkable
 class LandmarkOperator(Protocol):
     """A PSDOperator on m landmarks that is known by its inverse, M = alpha covariance^-1.
@@ -208,7 +275,10 @@ class Operator(Protocol):
     """A graph to a psd operator M."""
 
     def fit(self, graph: Graph, labeled: Array | None = None) -> PSDOperator:
-        """Return M for `graph`; `labeled` holds the indices of the labelled rows, if any."""
+        """Return M for `graph`; `labeled` holds the indices of the labelled rows, if any.
+
+        A user who asks for several graphs has a list of them passed: for a sum of operators.
+        """
         ...
 
 

@@ -344,8 +344,32 @@ class Affine(LaplacianPower):
 class NaNAtIsolatedNodes(LaplacianPower):
     def fit(self, graph, labeled=None):
         M = super().fit(graph, labeled)
+        L = M.laplacian.matrix  # with a zero for each node that has no edges
         with np.errstate(invalid="ignore"):
-            return replace(M, diagonal=M.diagonal / M.diagonal)
+            L = replace(L, data=L.data * (L.data / L.data))
+        return replace(M, laplacian=replace(M.laplacian, matrix=L))
+
+
+class HalvesOfAnother(LaplacianPower):
+    def fit(self, graph, labeled=None):
+        M = super().fit(graph, labeled)
+        methods = {"half": lambda self, V: 2.0 * V, "matmul": lambda self, V: M.matmul(V)}
+        return type("Half", (type(M),), methods)(M.laplacian, M.alpha, M.power)
+
+
+class RowsInAnotherOrder(LaplacianPower):
+    def fit(self, graph, labeled=None):
+        M = super().fit(graph, labeled)
+
+        class Local:
+            def reads(self, rows):
+                return np.sort(M.local().reads(rows))
+
+            def restrict(self, rows):
+                return M.local().restrict(rows)
+
+        shuffled = type("Shuffled", (type(M),), {"local": lambda self: Local()})
+        return shuffled(M.laplacian, M.alpha, M.power)
 
 
 class SupportTooShort(LaplacianPower):
@@ -440,6 +464,7 @@ GRAPHS = ("graph is valid", "duplicates and constants", "sparse rows", "options"
 JOINED, QUERY = "components are joined", "neighbors of new points"
 SHAPE, VALID, DUPLICATES = "shape and type", "graph is valid", "duplicates and constants"
 PSD, SUPPORT, FOLLOWS = "symmetric and psd", "shape and support", "follows the graph"
+SPLIT = "split"
 
 # Kind, class, library, and the reason that each rejecting check must give.
 BROKEN = [
@@ -493,6 +518,8 @@ BROKEN = [
     ("operator", Indefinite, "numpy", {PSD: "M has the eigenvalue -"}),
     ("operator", Affine, "numpy", {"linear by columns": "M V is not linear in V"}),
     ("operator", NaNAtIsolatedNodes, "numpy", {PSD: "M is not finite"}),
+    ("operator", HalvesOfAnother, "numpy", {SPLIT: "scale H C H V is not M V"}),
+    ("operator", RowsInAnotherOrder, "numpy", {SPLIT: "the rows do not come first"}),
     ("operator", SupportTooShort, "numpy", {SUPPORT: "not n distinct rows"}),
     ("operator", SupportTooLong, "numpy", {SUPPORT: "not n distinct rows"}),
     ("operator", SupportRepeated, "numpy", {SUPPORT: "not n distinct rows"}),

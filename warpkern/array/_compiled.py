@@ -16,11 +16,10 @@ import numpy as np
 
 from ._typing import Array
 
-__all__ = ["differences", "smallest"]
+__all__ = ["differences", "smallest", "sparse_product"]
 
-_STRIP = (
-    32  # columns whose smallest is looked at before each of them: a loop of vector instructions
-)
+# Columns whose smallest is looked at before each of them: a loop of vector instructions.
+_STRIP = 32
 
 
 def smallest(values: Array, columns: Array, tile: Array, start: int, fresh: bool) -> None:
@@ -41,6 +40,14 @@ def differences(points: Array, queries: Array, candidates: Array) -> Array:
     result = np.empty(candidates.shape, dtype=np.float64)
     rows = (np.ascontiguousarray(a) for a in (points, queries, candidates))
     _in_threads(_of_differences, len(queries), *rows, result)
+    return result
+
+
+def sparse_product(indptr: Array, indices: Array, data: Array, V: Array) -> Array:
+    """Return A V (n, k) for A (n, m) in compressed rows and V (m, k)."""
+    result = np.empty((len(indptr) - 1, V.shape[1]), dtype=V.dtype)
+    data = data.astype(V.dtype, copy=False)
+    _in_threads(_of_sums, len(result), indptr, indices, data, np.ascontiguousarray(V), result)
     return result
 
 
@@ -131,3 +138,15 @@ def _of_differences(points, queries, candidates, result, begin, end):  # type: i
                 step = np.float64(queries[i, c]) - np.float64(points[other, c])
                 total += step * step
             result[i, j] = total
+
+
+@compiled(fastmath={"contract"})
+def _of_sums(indptr, indices, data, V, result, begin, end):  # type: ignore[no-untyped-def]
+    for i in range(begin, end):
+        row = result[i]
+        row[:] = 0
+        for entry in range(indptr[i], indptr[i + 1]):
+            weight = data[entry]
+            other = V[indices[entry]]
+            for c in range(V.shape[1]):
+                row[c] += weight * other[c]

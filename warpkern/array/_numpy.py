@@ -58,6 +58,10 @@ def eigh_smallest(a: Array, k: int) -> tuple[Array, Array]:
 def csr_matmul(
     indptr: Array, indices: Array, data: Array, shape: tuple[int, int], v: Array
 ) -> Array:
+    if _worth_compiling(data.size * v.shape[1] // 8):  # SciPy's product is in one thread
+        from ._compiled import sparse_product
+
+        return sparse_product(indptr, indices, data, v)
     from scipy.sparse import csr_array
 
     return csr_array((data, indices, indptr), shape=shape) @ v

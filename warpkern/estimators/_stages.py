@@ -9,9 +9,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 
-from ..array import Array
+from ..array import Array, seed_components
 from ..contracts import FeatureMap, Graph, PSDOperator
 from ..exceptions import invalid_parameter
 from ..registry import KINDS, default_registry
@@ -27,7 +27,7 @@ class Stages:
     """Fitted stages up to the warp; without an operator there is no graph either."""
 
     feature_map: FeatureMap
-    graph: Graph | None
+    graph: Graph | list[Graph] | None
     operator: PSDOperator | None
     warp: Warp
 
@@ -36,6 +36,8 @@ def make_component(owner: object, kind: str, given: Any) -> Any:
     """Return a new component of `kind` for a registered name or an object, which is cloned."""
     if isinstance(given, str):
         return default_registry().create(kind, given)
+    if kind == "graph" and isinstance(given, list | tuple) and given:
+        return SeveralBuilders([make_component(owner, kind, part) for part in given])
     if isinstance(given, type) or not hasattr(given, _METHODS[kind]):
         title, method = KINDS[kind].title, _METHODS[kind]
         expected = f"the name of a {title} or an object with a method {method!r}"
@@ -45,6 +47,22 @@ def make_component(owner: object, kind: str, given: Any) -> Any:
             expected += " (put a graph that is there into warpkern.graphs.Precomputed)"
         raise invalid_parameter(owner, kind, expected, given)
     return clone(given, safe=False)
+
+
+class SeveralBuilders(BaseEstimator):  # type: ignore[misc]
+    """Several graphs on the same points, for an operator that is a sum."""
+
+    def __init__(
+        self, builders: list[Any], random_state: Any = None, verbose: bool = False
+    ) -> None:
+        self.builders = builders
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def build(self, X: Array) -> list[Graph]:
+        """Return the graph of each builder."""
+        seed_components(self.builders, self.random_state)
+        return [_told(builder, self.verbose).build(X) for builder in self.builders]
 
 
 def fit_stages(
@@ -66,15 +84,20 @@ def fit_stages(
         feature_map = feature_map.fit(X)
     if operator is None:
         return Stages(feature_map, None, None, IdentityWarp())
-    if verbose and "verbose" in graph.get_params(deep=False):
-        graph.set_params(verbose=True)
     with reported("graph", verbose):
-        built = graph.build(X)
+        built = _told(graph, verbose).build(X)
     with reported("operator", verbose):
-        fitted = operator.fit(built, labeled)
+        fitted = _told(operator, verbose).fit(built, labeled)
     with reported("warp", verbose):
         warp = fit_warp(feature_map, X, fitted, rank=rank, memory_limit=memory_limit)
     return Stages(feature_map, built, fitted, warp)
+
+
+def _told(component: Any, verbose: bool) -> Any:
+    """Return a component that shows its progress if `verbose`, and if it can."""
+    if verbose and "verbose" in component.get_params(deep=False):
+        component.set_params(verbose=True)
+    return component
 
 
 @contextmanager

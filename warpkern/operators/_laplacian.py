@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
-from sklearn.base import BaseEstimator
-
-from ..array import CSR, Array, csr_matmul, namespace
+from ..array import CSR, Array, csr_matmul, host, place
 from ..contracts import Graph
 from ..exceptions import require_integer, require_number
+from ._base import BaseOperator, one_graph
+from ._matrix import Laplacian
 
-__all__ = ["LaplacianPower", "checked_alpha"]
+__all__ = ["FittedLaplacian", "LaplacianPower", "checked_alpha"]
 
 # alpha N, where "auto" puts alpha: a compromise. With a few labels per class the lowest errors on
 # new points lay at 1,000 to 10,000 on MNIST and USPS, at 30,000 and more on letters, the digits and
@@ -19,7 +20,7 @@ __all__ = ["LaplacianPower", "checked_alpha"]
 _AUTO_ALPHA = 30_000.0
 
 
-class LaplacianPower(BaseEstimator):  # type: ignore[misc]
+class LaplacianPower(BaseOperator):
     r"""M = alpha L^c.
 
     .. math:: L = I - D^{-1/2} W D^{-1/2} \quad\text{or}\quad L = D - W
@@ -38,7 +39,8 @@ class LaplacianPower(BaseEstimator):  # type: ignore[misc]
 
     Notes
     -----
-    M V costs c (nnz + N) k for V (N, k).
+    M V costs c (nnz + N) k for V (N, k). ``LaplacianPower(a) + LaplacianPower(b, power=2)`` is a
+    sum of both; see `OperatorSum`.
 
     References
     ----------
@@ -64,14 +66,17 @@ class LaplacianPower(BaseEstimator):  # type: ignore[misc]
 
     def fit(self, graph: Graph, labeled: Array | None = None) -> FittedLaplacian:  # noqa: ARG002
         """Return M for `graph`; the labels are not used."""
+        graph = one_graph(self, graph)
         alpha = checked_alpha(self, graph.n_nodes)
         power = require_integer(self, "power", self.power)
-        degrees = _degrees(graph)
-        if self.normalized:
-            diagonal, affinity = _normalize(graph, degrees)
-        else:
-            diagonal, affinity = degrees, graph.affinity
-        return FittedLaplacian(diagonal, affinity, alpha, power)
+        return FittedLaplacian(Laplacian.of(graph, normalized=self.normalized), alpha, power)
+
+
+def checked_alpha(operator: Any, n_nodes: int) -> float:
+    """Return the weight that an operator on N nodes has by its parameter `alpha`."""
+    if operator.alpha == "auto":
+        return _AUTO_ALPHA / n_nodes
+    return require_number(operator, "alpha", operator.alpha, also="'auto' or ")
 
 
 def checked_alpha(operator: Any, n_nodes: int) -> float:
@@ -83,10 +88,9 @@ def checked_alpha(operator: Any, n_nodes: int) -> float:
 
 @dataclass(frozen=True, eq=False)
 class FittedLaplacian:
-    """alpha L^c with L = diag(diagonal) - affinity."""
+    """M = alpha L^c as alpha H C H, with H = L^(c // 2) and C = L or I."""
 
-    diagonal: Array
-    affinity: CSR
+    laplacian: Laplacian
     alpha: float
     power: int
     support: None = None
@@ -94,37 +98,99 @@ class FittedLaplacian:
     @property
     def n(self) -> int:
         """Number of nodes N."""
-        return self.affinity.shape[0]
+        return self.laplacian.n
+
+    @property
+    def scale(self) -> float:
+        """The factor before H C H, alpha."""
+        return self.alpha
 
     def matmul(self, V: Array) -> Array:
         """Return alpha L^c V for V (N, k)."""
-        for _ in range(self.power):
-            V = self._laplacian(V)
-        return self.alpha * V
+        return self.alpha * self.half(self.core(self.half(V)))
 
-    def _laplacian(self, V: Array) -> Array:
-        """L V."""
-        return self.diagonal[:, None] * V - csr_matmul(self.affinity, V)
+    def half(self, V: Array) -> Array:
+        """Return L^(c // 2) V."""
+        for _ in range(self.power // 2):
+            V = self.laplacian.matmul(V)
+        return V
+
+    def core(self, A: Array) -> Array:
+        """Return L A for odd c, A for even c."""
+        return self.laplacian.matmul(A) if self.power % 2 else A
+
+    def local(self) -> LocalPower | None:
+        """Return L^c by rows."""
+        return LocalPower(self.laplacian, self.laplacian.to_host(), self.power)
 
 
-def _degrees(graph: Graph) -> Array:
-    """D_ii = sum_j W_ij, (N,)."""
-    xp = namespace(graph.weights)
-    ones = xp.ones((graph.n_nodes, 1), dtype=graph.weights.dtype, device=graph.weights.device)
-    return csr_matmul(graph.affinity, ones)[:, 0]
+@dataclass(frozen=True, eq=False)
+class LocalPower:
+    """Rows of L^c, each with the neighbourhood that it depends on.
+
+    Attributes
+    ----------
+    laplacian : Laplacian
+    on_host : (N, N)
+        The same matrix by SciPy.
+    power : int
+        The exponent c. H C H is known on a set of points from A = H Phi, and that from
+        features ceil(c / 2) steps away.
+    """
+
+    laplacian: Laplacian
+    on_host: Any
+    power: int
+
+    def reads(self, rows: Array) -> Array:
+        """Return the nodes up to ceil(c / 2) steps away from `rows`, which come first."""
+        return self._rings(rows)[-1]
+
+    def restrict(self, rows: Array) -> LocalRows:
+        """Return L^c on `rows`, step by step from the outermost ring."""
+        rings = self._rings(rows)
+        steps = [self._part(inner, outer) for inner, outer in pairwise(rings)]
+        steps.reverse()
+        return LocalRows(tuple(steps), self.power)
+
+    def _rings(self, rows: Array) -> list[Array]:
+        """Return the sets of nodes 0, 1, ... ceil(c / 2) steps away from `rows`, cumulated."""
+        sets = [rows]
+        seen = host.zeros(self.on_host.shape[0], dtype=host.bool)
+        seen[rows] = True
+        for _ in range((self.power + 1) // 2):
+            near = host.zeros_like(seen)
+            near[self.on_host[sets[-1]].indices] = True
+            sets.append(host.concat([sets[-1], host.nonzero(near & ~seen)[0]]))
+            seen |= near
+        return sets
+
+    def _part(self, rows: Array, columns: Array) -> CSR:
+        """Return L[rows, columns] beside L itself."""
+        part = self.on_host[rows][:, columns]
+        part.sort_indices()
+        L = self.laplacian.matrix
+        return CSR(
+            place(part.indptr, like=L.indptr, dtype=L.indptr.dtype),
+            place(part.indices, like=L.indices, dtype=L.indices.dtype),
+            place(part.data, like=L.data, dtype=L.data.dtype),
+            part.shape,
+        )
 
 
-def _normalize(graph: Graph, degrees: Array) -> tuple[Array, CSR]:
-    """Return the diagonal of L, 1 where a node has edges, and D^-1/2 W D^-1/2."""
-    xp = namespace(degrees)
-    connected = degrees > 0
-    ones = xp.ones_like(degrees)
-    root = xp.where(connected, xp.sqrt(degrees), ones)
-    entries = xp.arange(
-        graph.indices.shape[0], dtype=graph.indptr.dtype, device=graph.indptr.device
-    )
-    # Not xp.repeat: CuPy takes an array of counts from 14.1 on only.
-    rows = xp.searchsorted(graph.indptr[1:], entries, side="right")
-    data = graph.weights / (xp.take(root, rows) * xp.take(root, graph.indices))
-    diagonal = xp.where(connected, ones, xp.zeros_like(degrees))
-    return diagonal, CSR(graph.indptr, graph.indices, data, graph.affinity.shape)
+@dataclass(frozen=True, eq=False)
+class LocalRows:
+    """L^c on some nodes: `steps` are parts of L, from the outermost ring inwards."""
+
+    steps: tuple[CSR, ...]
+    power: int
+
+    def half(self, V: Array) -> Array:
+        """Return L^(c // 2) V for the nodes, and for odd c their neighbours."""
+        for step in self.steps[: self.power // 2]:
+            V = csr_matmul(step, V)
+        return V
+
+    def core(self, A: Array) -> Array:
+        """Return L A for odd c, A for even c."""
+        return csr_matmul(self.steps[-1], A) if self.power % 2 else A

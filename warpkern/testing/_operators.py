@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from itertools import chain
 
-from ..array import Array, Backend, host, to_host
-from ..contracts import Graph
+from ..array import Array, Backend, host, take_rows, to_host
+from ..contracts import Graph, SplitOperator
 from ._requirements import Make, close, floats, place, points, require, require_follows
 
 
@@ -47,6 +47,27 @@ def check_linear_by_columns(make: Make, backend: Backend) -> None:
     M = make().fit(_ring(12, backend))
     V = points(M.n, 3, backend)
     require(close(M.matmul(V), _dense(M, backend) @ to_host(V)), "M V is not linear in V")
+
+
+def check_split(make: Make, backend: Backend) -> None:
+    """If M is taken apart into halves and rows, the parts give M again."""
+    M = make().fit(_ring(12, backend))
+    if not isinstance(M, SplitOperator):
+        return
+    V = points(12, 3, backend)
+    A = M.half(V)
+    require(close(M.scale * M.half(M.core(A)), to_host(M.matmul(V))), "scale H C H V is not M V")
+    local = M.local()
+    if local is None:
+        return
+    rows = host.asarray([7, 2, 3])
+    reads = local.reads(rows)
+    require(bool(host.all(reads[:3] == rows)), "the rows do not come first in what they read")
+    require(len(set(reads.tolist())) == reads.shape[0], "a row is read twice")
+    part = local.restrict(rows)
+    near = part.half(take_rows(V, reads))
+    require(close(near[:3, :], to_host(A)[rows, :]), "H V differs by rows")
+    require(close(part.core(near), to_host(M.core(A))[rows, :]), "C H V differs by rows")
 
 
 def check_follows_the_graph(make: Make, backend: Backend) -> None:
@@ -95,5 +116,6 @@ CHECKS = (
     check_shape_and_support,
     check_symmetric_and_psd,
     check_linear_by_columns,
+    check_split,
     check_follows_the_graph,
 )

@@ -1,0 +1,294 @@
+"""Functions of the graph Laplacian, as Chebyshev expansions."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from ..array import Array, host
+from ..contracts import Graph
+from ..exceptions import (
+    InvalidParameterError,
+    invalid_parameter,
+    require_integer,
+    require_positive,
+)
+from ._base import BaseOperator, one_graph
+from ._laplacian import FittedLaplacian, checked_alpha
+from ._matrix import Laplacian
+
+__all__ = ["FittedSpectral", "HeatLaplacian", "SaturatingLaplacian", "SpectralLaplacian"]
+
+_MOST_TERMS = 1024
+_MOST_GROWTH = 80.0  # exp of which is a number in single precision
+
+
+class _Spectral(BaseOperator):
+    """M = alpha L^c h(L): a function h of the eigenvalues, and a power for its zero at 0."""
+
+    alpha: float | str
+    normalized: bool
+    tol: float
+
+    def fit(self, graph: Graph, labeled: Array | None = None) -> FittedSpectral:  # noqa: ARG002
+        """Return M for `graph`; the labels are not used."""
+        graph = one_graph(self, graph)
+        alpha = checked_alpha(self, graph.n_nodes)
+        tol = require_positive(self, "tol", self.tol)
+        function, power = self._factors()
+        L = Laplacian.of(graph, normalized=self.normalized)
+        series = chebyshev_series(self, function, power, L.largest or 1.0, tol)
+        return FittedSpectral(L, alpha, power, series=series)
+
+    def _factors(self) -> tuple[Callable[[Any], Any], int]:
+        """Return h and c."""
+        raise NotImplementedError
+
+
+class SpectralLaplacian(_Spectral):
+    r"""M = alpha L^c h(L) for a function h >= 0 of the eigenvalues of L.
+
+    .. math:: h(L) = \sum_k a_k T_k\!\left(\tfrac{2}{\lambda} L - I\right)
+
+    with Chebyshev's polynomials T_k and eigenvalues from 0 to at most lambda.
+
+    Parameters
+    ----------
+    function : callable
+        h, of an array of eigenvalues, elementwise; a polynomial of ``numpy.polynomial`` will do,
+        and is met exactly.
+    power : int
+        c. A function that is zero at 0 is better given as L^c h with h(0) > 0: then functions
+        that are constant on the graph stay without penalty, whatever is cut off from the expansion.
+    alpha : float or "auto"
+        As for `LaplacianPower`.
+    normalized : bool
+    tol : float
+        Terms are added until the error is below `tol` times the largest value of x^c h(x).
+
+    Notes
+    -----
+    M V costs (c + number of terms) (nnz + N) k for V (N, k). The number of terms grows as h bends
+    more sharply: about sqrt(lambda / r) log(1 / tol) for a pole at -r.
+
+    References
+    ----------
+    Smola and Kondor (2003); Lever et al. (2012), section 2. Trefethen (2013), chapter 8.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from warpkern.graphs import ExactKNN
+    >>> from warpkern.operators import SpectralLaplacian
+    >>> graph = ExactKNN(1, weights="binary").build(np.asarray([[0.0], [1.0]]))
+    >>> M = SpectralLaplacian(lambda x: 1 + x**2, power=1, alpha=1.0).fit(graph)
+    >>> M.matmul(np.asarray([[1.0], [-1.0]])).round(6)  # the eigenvalue 2 (1 + 2^2)
+    array([[ 10.],
+           [-10.]])
+    """
+
+    def __init__(
+        self,
+        function: Callable[[Any], Any],
+        power: int = 0,
+        alpha: float | str = "auto",
+        *,
+        normalized: bool = True,
+        tol: float = 1e-8,
+    ) -> None:
+        self.function = function
+        self.power = power
+        self.alpha = alpha
+        self.normalized = normalized
+        self.tol = tol
+
+    def _factors(self) -> tuple[Callable[[Any], Any], int]:
+        if not callable(self.function):
+            raise invalid_parameter(self, "function", "a callable", self.function)
+        return self.function, require_integer(self, "power", self.power, least=0)
+
+
+class HeatLaplacian(_Spectral):
+    r"""M = alpha (exp(t L) - I): every power of L at once, rough functions penalised most.
+
+    Parameters
+    ----------
+    t : float
+        Time. For small t it is alpha t L.
+    alpha : float or "auto"
+    normalized : bool
+    tol : float
+        As for `SpectralLaplacian`.
+
+    References
+    ----------
+    Smola and Kondor (2003); Lever et al. (2012), section 2.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from warpkern.graphs import ExactKNN
+    >>> from warpkern.operators import HeatLaplacian
+    >>> graph = ExactKNN(1, weights="binary").build(np.asarray([[0.0], [1.0]]))
+    >>> M = HeatLaplacian(0.5, alpha=1.0).fit(graph)
+    >>> M.matmul(np.asarray([[1.0], [-1.0]])).round(6)  # exp(0.5 * 2) - 1
+    array([[ 1.718282],
+           [-1.718282]])
+    """
+
+    def __init__(
+        self,
+        t: float = 1.0,
+        alpha: float | str = "auto",
+        *,
+        normalized: bool = True,
+        tol: float = 1e-8,
+    ) -> None:
+        self.t = t
+        self.alpha = alpha
+        self.normalized = normalized
+        self.tol = tol
+
+    def _factors(self) -> tuple[Callable[[Any], Any], int]:
+        t = require_positive(self, "t", self.t)
+        return (lambda x: _growth(t, x)), 1
+
+
+class SaturatingLaplacian(_Spectral):
+    r"""M = alpha L^c (mu I + L^c)^-1: at most alpha, however rough a function is.
+
+    Parameters
+    ----------
+    mu : float
+        Where it bends: eigenvalues of L^c far below mu count as L^c / mu, those far above as 1.
+    power : int
+        The exponent c.
+    alpha : float or "auto"
+    normalized : bool
+    tol : float
+        As for `SpectralLaplacian`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from warpkern.graphs import ExactKNN
+    >>> from warpkern.operators import SaturatingLaplacian
+    >>> graph = ExactKNN(1, weights="binary").build(np.asarray([[0.0], [1.0]]))
+    >>> M = SaturatingLaplacian(mu=0.5, alpha=1.0).fit(graph)
+    >>> M.matmul(np.asarray([[1.0], [-1.0]])).round(6)  # 2 / (0.5 + 2)
+    array([[ 0.8],
+           [-0.8]])
+    """
+
+    def __init__(
+        self,
+        mu: float = 1.0,
+        power: int = 1,
+        alpha: float | str = "auto",
+        *,
+        normalized: bool = True,
+        tol: float = 1e-8,
+    ) -> None:
+        self.mu = mu
+        self.power = power
+        self.alpha = alpha
+        self.normalized = normalized
+        self.tol = tol
+
+    def _factors(self) -> tuple[Callable[[Any], Any], int]:
+        mu = require_positive(self, "mu", self.mu)
+        power = require_integer(self, "power", self.power)
+        return (lambda x: 1.0 / (mu + x**power)), power
+
+
+@dataclass(frozen=True, eq=False)
+class FittedSpectral(FittedLaplacian):
+    """M = alpha L^c h(L) as alpha H C H, with H = L^(c // 2) and C = h(L) or L h(L)."""
+
+    series: tuple[float, ...] = (1.0,)
+
+    def core(self, A: Array) -> Array:
+        """Return L h(L) A for odd c, h(L) A for even c."""
+        L = self.laplacian
+        A = super().core(A)
+        scale = 2.0 / (L.largest or 1.0)
+        return apply_series(self.series, lambda V: scale * L.matmul(V) - V, A)
+
+    def local(self) -> None:
+        """Return None: every term reaches one step further on the graph."""
+        return
+
+
+def chebyshev_series(
+    owner: object, function: Callable[[Any], Any], power: int, largest: float, tol: float
+) -> tuple[float, ...]:
+    """Return coefficients a_k of h on [0, largest], as many as x^c h(x) needs to meet `tol`."""
+    terms = 8
+    while True:
+        nodes, values, coefficients = _interpolate(owner, function, largest, terms)
+        allowed = tol * float(host.max(host.abs(values) * (nodes / largest) ** power))
+        rest = host.abs(coefficients) > allowed / 8
+        needed = int(host.nonzero(rest)[0][-1]) + 1 if bool(host.any(rest)) else 1
+        if needed <= terms * 3 // 4:  # the last quarter is below the tolerance
+            break
+        if terms >= _MOST_TERMS:
+            raise InvalidParameterError(
+                f"{type(owner).__name__} needs more than {_MOST_TERMS} terms for a function as "
+                f"sharp as this on [0, {largest:.3g}]. Raise 'tol', or take a smoother one."
+            )
+        terms *= 2
+    least = float(host.min(values))
+    if least < -allowed:
+        raise InvalidParameterError(
+            f"The function of {type(owner).__name__} must be >= 0 on [0, {largest:.3g}]. "
+            f"Got {least:.3g} instead."
+        )
+    return tuple(float(a) for a in coefficients[:needed])
+
+
+def _interpolate(
+    owner: object, function: Callable[[Any], Any], largest: float, terms: int
+) -> tuple[Array, Array, Array]:
+    """Return Chebyshev's points, h there, and the coefficients of the polynomial through them."""
+    angles = (host.arange(terms, dtype=host.float64) + 0.5) * math.pi / terms
+    nodes = largest * (1.0 + host.cos(angles)) / 2.0
+    values = host.asarray(function(nodes), dtype=host.float64)
+    if values.shape != nodes.shape or not bool(host.all(host.isfinite(values))):
+        raise InvalidParameterError(
+            f"The function of {type(owner).__name__} must have one finite value for each "
+            f"eigenvalue on [0, {largest:.3g}]."
+        )
+    waves = host.cos(host.arange(terms, dtype=host.float64)[:, None] * angles[None, :])
+    coefficients = 2.0 / terms * (waves @ values)
+    coefficients[0] /= 2.0
+    return nodes, values, coefficients
+
+
+def apply_series(series: tuple[float, ...], Y: Callable[[Array], Array], V: Array) -> Array:
+    """Return sum_k a_k T_k(Y) V by Clenshaw's recurrence, b_k = a_k V + 2 Y b_(k+1) - b_(k+2)."""
+    last = before = None
+    for a in reversed(series[1:]):
+        term = a * V
+        if last is not None:
+            term = term + 2.0 * Y(last)
+        if before is not None:
+            term = term - before
+        last, before = term, last
+    total = series[0] * V
+    if last is not None:
+        total = total + Y(last)
+    return total if before is None else total - before
+
+
+def _growth(t: float, x: Any) -> Any:
+    """(exp(t x) - 1) / x, which is t at 0."""
+    largest = float(host.max(x))
+    if t * largest > _MOST_GROWTH:
+        raise InvalidParameterError(
+            f"The 't' parameter of HeatLaplacian must be at most {_MOST_GROWTH / largest:.3g} for "
+            f"this graph, where exp(t L) still is a number. Got {t:.3g} instead."
+        )
+    small = host.where(x > 0, x, 1.0)
+    return host.where(x > 0, host.expm1(t * small) / small, t)

@@ -1,0 +1,82 @@
+"""Sums of operators."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ..array import Array
+from ..contracts import Graph, PSDOperator
+from ..exceptions import InvalidDataError, invalid_parameter
+from ._base import BaseOperator
+
+__all__ = ["FittedSum", "OperatorSum"]
+
+
+class OperatorSum(BaseOperator):
+    """M = M_1 + M_2 + ..., each with its own weight and power: what ``first + second`` returns.
+
+    Parameters
+    ----------
+    terms : list of operators
+        That act on all points.
+
+    Notes
+    -----
+    On one graph, or on as many as there are terms: graphs at several scales, each with
+    its own power. The models take a list of graph builders for it. Cost that of all terms.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from warpkern.graphs import ExactKNN
+    >>> from warpkern.operators import LaplacianPower
+    >>> X = np.asarray([[0.0], [1.0], [3.0], [6.0]])
+    >>> near, far = ExactKNN(1).build(X), ExactKNN(3).build(X)
+    >>> M = (LaplacianPower(1.0) + LaplacianPower(0.1, power=2)).fit([near, far])
+    >>> M.matmul(np.eye(4)).shape
+    (4, 4)
+    """
+
+    def __init__(self, terms: Sequence[Any]) -> None:
+        self.terms = terms
+
+    def fit(self, graph: Graph | Sequence[Graph], labeled: Array | None = None) -> FittedSum:
+        """Return M for one graph, or for one graph for each term."""
+        if not isinstance(self.terms, Sequence) or not self.terms:
+            raise invalid_parameter(self, "terms", "a list of operators", self.terms)
+        graphs = list(graph) if isinstance(graph, Sequence) else [graph] * len(self.terms)
+        if len(graphs) != len(self.terms):
+            raise InvalidDataError(
+                f"A sum of {len(self.terms)} operators takes one graph or {len(self.terms)}. "
+                f"Got {len(graphs)} instead."
+            )
+        if len({g.n_nodes for g in graphs}) > 1:
+            sizes = ", ".join(str(g.n_nodes) for g in graphs)
+            raise InvalidDataError(f"Graphs on different points: {sizes} nodes.")
+        fitted = [t.fit(g, labeled) for t, g in zip(self.terms, graphs, strict=True)]
+        if any(term.support is not None for term in fitted):
+            expected = "operators on all points, not on landmarks"
+            raise invalid_parameter(self, "terms", expected, self.terms)
+        return FittedSum(tuple(fitted))
+
+
+@dataclass(frozen=True, eq=False)
+class FittedSum:
+    """The sum of fitted operators on the same points."""
+
+    terms: tuple[PSDOperator, ...]
+    support: None = None
+
+    @property
+    def n(self) -> int:
+        """Number of nodes N."""
+        return self.terms[0].n
+
+    def matmul(self, V: Array) -> Array:
+        """Return M_1 V + M_2 V + ... for V (N, k)."""
+        total = self.terms[0].matmul(V)
+        for term in self.terms[1:]:
+            total = total + term.matmul(V)
+        return total
