@@ -26,6 +26,7 @@ from ._host import fixed_global_seed, host, host_generator, seed_components
 from ._operations import (
     CSR,
     cholesky,
+    column_dots,
     cosines,
     csr_matmul,
     eigh_smallest,
@@ -69,6 +70,7 @@ __all__ = [
     "backend_of",
     "cached_rows",
     "checked_rows",
+    "column_dots",
     "component_labels",
     "cholesky",
     "cosines",

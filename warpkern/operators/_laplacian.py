@@ -79,13 +79,6 @@ def checked_alpha(operator: Any, n_nodes: int) -> float:
     return require_number(operator, "alpha", operator.alpha, also="'auto' or ")
 
 
-def checked_alpha(operator: Any, n_nodes: int) -> float:
-    """Return the weight that an operator on N nodes has by its parameter `alpha`."""
-    if operator.alpha == "auto":
-        return _AUTO_ALPHA / n_nodes
-    return require_number(operator, "alpha", operator.alpha, also="'auto' or ")
-
-
 @dataclass(frozen=True, eq=False)
 class FittedLaplacian:
     """M = alpha L^c as alpha H C H, with H = L^(c // 2) and C = L or I."""

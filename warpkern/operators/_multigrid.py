@@ -65,8 +65,9 @@ class Multigrid:
             return self._last @ b if self._last.ndim == 2 else self._last[:, None] * b
         level = self._levels[depth]
         x = level.weights * b
-        residual = b - csr_matmul(level.matrix, x)
-        x += csr_matmul(level.to_fine, self._cycle(csr_matmul(level.to_coarse, residual), depth + 1))
+        excess = csr_matmul(level.matrix, x)
+        excess -= b
+        x -= csr_matmul(level.to_fine, self._cycle(csr_matmul(level.to_coarse, excess), depth + 1))
         return level.smoothed(x, b)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from sklearn.exceptions import ConvergenceWarning
@@ -14,6 +14,7 @@ from ..array import (
     CSR,
     Array,
     accumulation_dtype,
+    column_dots,
     component_labels,
     csr_matmul,
     host,
@@ -34,9 +35,10 @@ __all__ = ["SOLVERS", "RidgeSolver", "SolveInfo"]
 
 SOLVERS = ("auto", "lu", "multigrid")
 
-_WIDTH = 16  # columns of a block: wide enough for the products, small enough for the cache
+_WIDTH = 32  # columns of a block: wide enough for the products, small enough for the cache
 _MAX_ITER = 500
-_ROUNDS = 3  # of refinement
+_ROUNDS = 10  # of conjugate gradients, each from the residual that the last one left
+_NARROW_GAIN = 1e-4  # how far residuals are to fall in a round in single precision
 _LEAST_SHIFT = 1e-8  # of the preconditioner's diagonal, beside the largest eigenvalue of L
 _SMALL = 4000  # nodes that are factored without asking
 _MOST_FILL = 1e8  # entries of a factor, 1.6 GB with its transpose
@@ -124,13 +126,11 @@ class RidgeSolver:
 
     Attributes
     ----------
-    laplacian : Laplacian
-        In the widest type of the graph's device, nodes in the solver's own order, in which
-        neighbours are close in memory (Cuthill and McKee's, reversed).
     order : (N,) integers
-        The nodes in that order, on the host.
-    null, null_transposed : CSR
-        U (N, c) and its transpose.
+        The nodes in the solver's own order, on the host. In it neighbours are close in memory
+        (Cuthill and McKee's, reversed).
+    degrees : (N,)
+        D, in that order, with 1 for a node without edges.
 
     Notes
     -----
@@ -157,25 +157,27 @@ class RidgeSolver:
         self.order, ordered = _reordered(graph)
         L = Laplacian.of(ordered, normalized=normalized)
         labels, U = _null_space(ordered, L, normalized)
-        self.laplacian = _placed_laplacian(L, like, wide)
-        self.null = placed_csr(U, like, wide)
-        self.null_transposed = placed_csr(U.T, like, wide)
+        R = _shifted(L, host.full_like(L.diagonal, ridge))
+        self.degrees = place(L.degrees, like=like, dtype=wide)
         self.tol = max(tol, 10.0 * float(xp.finfo(wide).eps))
         self._max_iter = max_iter
         self._progress = progress
-        K = _preconditioned_matrix(L, ridge)
+        K = _shifted(L, _preconditioner_shift(L, ridge))
         self._method, self._reason = _choose(method, K, labels, n_right_sides)
-        self._precondition = (
-            Factorization(K)
-            if self._method == "lu"
-            else Multigrid(K, _smooth(L, normalized), like)
-        )
+        self._wide = _System.placed(R, U, like, wide)
+        self._narrow = self._wide
+        self._precondition: Any
+        if self._method == "lu":
+            self._precondition = Factorization(K)
+        else:
+            self._precondition = Multigrid(K, _smooth(L, normalized), like)
+            self._narrow = _System.placed(R, U, like, xp.float32)
         self._outcomes: list[tuple[int, int, float]] = []
 
     @property
     def n(self) -> int:
         """Number of nodes N."""
-        return self.laplacian.n
+        return int(self.order.shape[0])
 
     def places(self, nodes: Array) -> Array:
         """Return where nodes, indices on the host, are in `order`."""
@@ -183,16 +185,28 @@ class RidgeSolver:
         inverse[self.order] = host.arange(self.n, dtype=self.order.dtype)
         return inverse[nodes]
 
+    def product(self, V: Array) -> Array:
+        """Return R V for V (N, k)."""
+        return self._wide.product(V)
+
+    def null_part(self, B: Array) -> Array:
+        """Return U^T B (c, k): B in the null space of L."""
+        return csr_matmul(self._wide.null_transposed, B)
+
+    def from_null_part(self, C: Array) -> Array:
+        """Return U C (N, k)."""
+        return csr_matmul(self._wide.null, C)
+
     def solve(self, B: Array, times: int = 1) -> Array:
         """Return R^-times B on the complement of the null space, for B (N, k)."""
         for _ in range(times):
-            B = self._solve(self._projected(B))
+            B = self._solve(self._wide.projected(namespace(B).asarray(B, copy=True, device=B.device)))
         return B
 
     def in_blocks(self, function: Callable[[slice], T], n_columns: int, what: str) -> list[T]:
         """Return ``function(columns)`` for blocks of columns, on the host in threads."""
         blocks = list(row_blocks(n_columns, _WIDTH))
-        if not is_host(self.laplacian.degrees):
+        if not is_host(self.degrees):
             return [function(columns) for columns in self._progress(blocks, what)]
         with ThreadPoolExecutor(_n_processors()) as pool:
             running = [pool.submit(function, columns) for columns in blocks]
@@ -225,60 +239,86 @@ class RidgeSolver:
     def _solve(self, B: Array) -> Array:
         """Return X with R X = B for columns B that are orthogonal to the null space.
 
-        Rounding parts the residual that conjugate gradients carry along from that of X, so
-        they start again from the latter if need be.
+        Conjugate gradients run in single precision beside multigrid, which is limited by memory.
+        From the residual in double precision they start again, and from one that did not shrink
+        to a tenth, which a bad condition makes of it, in double precision.
         """
         xp = namespace(B)
         norms = _norms(B)
-        X, residual, iterations = xp.zeros_like(B), B, 0
-        worst = 1.0
+        X, residual, iterations, worst = xp.zeros_like(B), B, 0, 1.0
+        system = self._narrow
         for _ in range(_ROUNDS):
-            step, spent = self._conjugate_gradients(residual, self.tol * norms)
-            X += step
+            enough = self.tol * norms
+            if system is not self._wide:
+                enough = xp.maximum(enough, _NARROW_GAIN * _norms(residual))
+            step, spent = self._conjugate_gradients(system, residual, enough)
+            X += xp.astype(step, B.dtype, copy=False)
             iterations += spent
-            residual = self._projected(B - self._product(X))
+            residual = self._wide.projected(B - self._wide.product(X))
             before, worst = worst, _largest_ratio(_norms(residual), norms)
-            if worst <= self.tol or worst > 0.5 * before:
+            if worst <= self.tol:
                 break
+            if worst > 0.1 * before:
+                if system is self._wide:
+                    break
+                system = self._wide
         self._outcomes.append((int(B.shape[1]), iterations, worst))
         return X
 
-    def _conjugate_gradients(self, B: Array, enough: Array) -> tuple[Array, int]:
+    def _conjugate_gradients(
+        self, system: _System, B: Array, enough: Array
+    ) -> tuple[Array, int]:
         """Return X and the iterations after which every residual of R X = B has norm `enough`.
 
         Each column has its own step lengths; one that is done takes none.
         """
         xp = namespace(B)
-        X, residual = xp.zeros_like(B), xp.asarray(B, copy=True, device=B.device)
-        direction, before = None, None
+        dtype = system.matrix.data.dtype
+        residual = xp.astype(B, dtype, copy=True)
+        X = xp.zeros_like(residual)
+        enough = xp.astype(enough, dtype, copy=False)
+        direction, before = X, None
         for iteration in range(self._max_iter):
             unfinished = _norms(residual) > enough
             if not bool(xp.any(unfinished)):
                 return X, iteration
-            Z = self._projected(self._precondition(residual))
-            now = xp.sum(residual * Z, axis=0)
-            if direction is None:
+            Z = system.projected(self._precondition(residual))
+            now = column_dots(residual, Z)
+            if before is None:
                 direction = Z
             else:
                 direction *= _ratio(now, before)
                 direction += Z
-            product = self._product(direction)
-            length = xp.where(unfinished, _ratio(now, xp.sum(direction * product, axis=0)), 0.0)
+            product = system.product(direction)
+            length = _ratio(now, column_dots(direction, product))
+            length = xp.where(unfinished, length, xp.zeros_like(length))
             X += length * direction
             product *= length
             residual -= product
             before = now
         return X, self._max_iter
 
-    def _product(self, V: Array) -> Array:
-        """R V."""
-        product = self.laplacian.matmul(V)
-        product += self.ridge * V
-        return product
 
-    def _projected(self, V: Array) -> Array:
-        """V - U U^T V."""
-        return V - csr_matmul(self.null, csr_matmul(self.null_transposed, V))
+@dataclass(frozen=True, eq=False)
+class _System:
+    """R (N, N) and the null vectors U (N, c) of L, in one precision."""
+
+    matrix: CSR
+    null: CSR
+    null_transposed: CSR
+
+    @classmethod
+    def placed(cls, R: Any, U: Any, like: Array, dtype: Any) -> _System:
+        return cls(*(placed_csr(part, like, dtype) for part in (R, U, U.T)))
+
+    def product(self, V: Array) -> Array:
+        """R V."""
+        return csr_matmul(self.matrix, V)
+
+    def projected(self, V: Array) -> Array:
+        """V - U U^T V; V may be overwritten."""
+        V -= csr_matmul(self.null, csr_matmul(self.null_transposed, V))
+        return V
 
 
 def _reordered(graph: Graph) -> tuple[Array, Graph]:
@@ -320,26 +360,21 @@ def _smooth(L: Laplacian, normalized: bool) -> Array:
     return host.sqrt(L.degrees) if normalized else host.ones_like(L.degrees)
 
 
-def _preconditioned_matrix(L: Laplacian, ridge: float) -> Any:
-    """Return the SciPy matrix whose inverse, or nearly, is the preconditioner.
-
-    R; but with a ridge that is large enough to factor it, and something on the diagonal
-    where a node has no edges. Both matter in the null space only, or hardly.
-    """
+def _shifted(L: Laplacian, shift: Array) -> Any:
+    """Return L + diag(shift), a SciPy matrix."""
     from scipy.sparse import diags_array
 
-    largest = L.largest or 1.0
-    shift = host.where(L.diagonal > 0, max(ridge, _LEAST_SHIFT * largest), largest)
     return (L.to_host() + diags_array(shift)).tocsr()
 
 
-def _placed_laplacian(L: Laplacian, like: Array, dtype: Any) -> Laplacian:
-    return replace(
-        L,
-        matrix=placed_csr(L.to_host(), like, dtype),
-        diagonal=place(L.diagonal, like=like, dtype=dtype),
-        degrees=place(L.degrees, like=like, dtype=dtype),
-    )
+def _preconditioner_shift(L: Laplacian, ridge: float) -> Array:
+    """Return what is added to L (N,) before it is inverted for the preconditioner.
+
+    The ridge; but enough of it to factor the matrix, and something on the diagonal where a node
+    has no edges. Both matter in the null space only, or hardly.
+    """
+    largest = L.largest or 1.0
+    return host.where(L.diagonal > 0, max(ridge, _LEAST_SHIFT * largest), largest)
 
 
 def _choose(method: str, K: Any, labels: Array, n_right_sides: int) -> tuple[str, str]:
@@ -368,13 +403,14 @@ def _n_processors() -> int:
 
 def _norms(V: Array) -> Array:
     """Return the norms of the columns, (k,)."""
-    return namespace(V).linalg.vector_norm(V, axis=0)
+    return namespace(V).sqrt(column_dots(V, V))
 
 
 def _ratio(a: Array, b: Array) -> Array:
     """a / b, and 0 where b is not positive: where nothing is left to do."""
     xp = namespace(a)
-    return xp.where(b > 0, a, 0.0) / xp.where(b > 0, b, 1.0)
+    positive = b > 0
+    return xp.where(positive, a, xp.zeros_like(a)) / xp.where(positive, b, xp.ones_like(b))
 
 
 def _largest_ratio(a: Array, b: Array) -> float:
