@@ -30,7 +30,7 @@ class Forecast:
 
 
 class Factorization:
-    """K^-1 for a symmetric positive definite sparse K (N, N), by a sparse factorisation on the host.
+    """K^-1 for a symmetric positive definite sparse K (N, N), by its factors, on the host.
 
     SuperLU's, without pivoting, columns in an order of low fill.
     """

@@ -86,10 +86,9 @@ class FittedLandmarks:
 
 
 class BaseLandmarks(BaseOperator):
-    """What operators on landmarks share: a subclass gives `_solver` and the map G.
+    """What operators on landmarks share: a subclass gives its parameters and the map G.
 
-    Their covariance is that of all nodes, :math:`G^\\top R^{-p} G`, in the rows and columns of the
-    landmarks.
+    Their covariance is G^T R^-p G, in the rows and columns of the landmarks.
     """
 
     n_landmarks: int | str
@@ -114,9 +113,7 @@ class BaseLandmarks(BaseOperator):
         solver = self._solver(graph, m)
         rows = self._chosen_rows(solver, m, labeled, rng) if given is None else given
         xp = namespace(graph.weights)
-        support = place(
-            rows, like=graph.weights, dtype=index_dtype(graph.weights, xp)
-        )
+        support = place(rows, like=graph.weights, dtype=index_dtype(graph.weights, xp))
         return FittedLandmarks(support, self._covariance(solver, rows), alpha, solver.info())
 
     def _checked_alpha(self, graph: Graph) -> float:
@@ -144,7 +141,7 @@ class BaseLandmarks(BaseOperator):
             require_positive(self, "ridge", self.ridge),
             normalized=self._is_normalized(),
             method=self.solver,
-            n_right_sides=m * (self._checked_power() + 1) // 2,
+            n_right_sides=m * ((self._checked_power() + 1) // 2),
             tol=require_positive(self, "tol", self.tol),
             progress=shown if self.verbose else silent,
         )
@@ -204,9 +201,7 @@ class BaseLandmarks(BaseOperator):
             raise InvalidDataError("landmarks must be distinct rows. Some are listed twice.")
         return host.astype(rows, host.int64)
 
-    def _chosen_rows(
-        self, solver: RidgeSolver, m: int, labeled: Array | None, rng: Any
-    ) -> Array:
+    def _chosen_rows(self, solver: RidgeSolver, m: int, labeled: Array | None, rng: Any) -> Array:
         if self.landmarks in (None, "random"):
             return _random_rows(solver.n, m, labeled, self._checked_share(), rng)
         if self.landmarks not in _BY_SKETCH:
@@ -228,8 +223,8 @@ class BaseLandmarks(BaseOperator):
     def _sketch(self, solver: RidgeSolver, width: int, rng: Any) -> Array:
         """Return Y (N, width) whose rows have nearly the products of the kernel of all nodes.
 
-        Random signs, multiplied by R to the power -p/2, rounded up. The null space of L is left out:
-        its weight, 1 / ridge, would drown the rest, and says nothing but the degree of a node.
+        Random signs, multiplied by R to the power -p/2, rounded up. The null space of L is left
+        out: its weight, 1 / ridge, would drown the rest, and tells no more than a node's degree.
         """
         signs = 2.0 * rng.integers(2, size=(solver.n, width)) - 1.0
         omega = place(signs, like=solver.degrees, dtype=solver.degrees.dtype)
@@ -400,9 +395,12 @@ class AmplifiedResistance(BaseLandmarks):
         return True
 
     def _checked_alpha(self, graph: Graph) -> float:
+        alpha = checked_alpha(self, graph.n_nodes)
+        if self.alpha != "auto":
+            return alpha
         xp = namespace(graph.weights)
         total = float(xp.sum(graph.weights, dtype=accumulation_dtype(graph.weights, xp)))
-        return checked_alpha(self, total or float(graph.n_nodes))
+        return alpha * graph.n_nodes / total if total > 0 else alpha
 
     def _apply(self, solver: RidgeSolver, V: Array) -> Array:
         """A D^-1/2 V."""

@@ -10,6 +10,7 @@ from ..array import CSR, Array, csr_matmul, fixed_global_seed, host, namespace, 
 __all__ = ["Multigrid"]
 
 _DAMPING = 4 / 3  # of Jacobi's steps, in units of 1 / (largest eigenvalue of D^-1 A)
+_LEAST_COARSE = 1e-6  # of the coarsest level's eigenvalues, beside the largest
 _MOST_DENSE = 1500  # order up to which the coarsest level is inverted
 
 
@@ -108,8 +109,9 @@ def _placed_level(level: Any, like: Array, dtype: Any) -> _Level:
 def _coarse_inverse(matrix: Any) -> Array:
     """Return the inverse of the coarsest level's matrix; of its diagonal (n,), if it is large.
 
-    It is large if there are thousands of components, each of them one node by then.
+    It is large if there are thousands of components, each of them one node by then. What is close
+    to the null space would come back as noise in single precision, and is left out.
     """
     if matrix.shape[0] > _MOST_DENSE:
         return 1.0 / matrix.diagonal()
-    return host.linalg.pinv(matrix.toarray(), hermitian=True, rtol=1e-14)
+    return host.linalg.pinv(matrix.toarray(), hermitian=True, rtol=_LEAST_COARSE)

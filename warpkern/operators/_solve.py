@@ -199,8 +199,9 @@ class RidgeSolver:
 
     def solve(self, B: Array, times: int = 1) -> Array:
         """Return R^-times B on the complement of the null space, for B (N, k)."""
+        xp = namespace(B)
         for _ in range(times):
-            B = self._solve(self._wide.projected(namespace(B).asarray(B, copy=True, device=B.device)))
+            B = self._solve(self._wide.projected(xp.astype(B, B.dtype, copy=True)))
         return B
 
     def in_blocks(self, function: Callable[[slice], T], n_columns: int, what: str) -> list[T]:
@@ -252,7 +253,7 @@ class RidgeSolver:
             if system is not self._wide:
                 enough = xp.maximum(enough, _NARROW_GAIN * _norms(residual))
             step, spent = self._conjugate_gradients(system, residual, enough)
-            X += xp.astype(step, B.dtype, copy=False)
+            X += self._wide.projected(xp.astype(step, B.dtype, copy=False))
             iterations += spent
             residual = self._wide.projected(B - self._wide.product(X))
             before, worst = worst, _largest_ratio(_norms(residual), norms)
@@ -265,9 +266,7 @@ class RidgeSolver:
         self._outcomes.append((int(B.shape[1]), iterations, worst))
         return X
 
-    def _conjugate_gradients(
-        self, system: _System, B: Array, enough: Array
-    ) -> tuple[Array, int]:
+    def _conjugate_gradients(self, system: _System, B: Array, enough: Array) -> tuple[Array, int]:
         """Return X and the iterations after which every residual of R X = B has norm `enough`.
 
         Each column has its own step lengths; one that is done takes none.
@@ -332,9 +331,7 @@ def _reordered(graph: Graph) -> tuple[Array, Graph]:
 
     arrays = (graph.weights, graph.indices, graph.indptr)
     weights, indices, indptr = (to_host(a) for a in arrays)
-    W = csr_array(
-        (host.astype(weights, host.float64), indices, indptr), shape=graph.affinity.shape
-    )
+    W = csr_array((host.astype(weights, host.float64), indices, indptr), shape=graph.affinity.shape)
     order = reverse_cuthill_mckee(W, symmetric_mode=True)
     W = W[order, :][:, order]
     W.sort_indices()
@@ -407,7 +404,7 @@ def _norms(V: Array) -> Array:
 
 
 def _ratio(a: Array, b: Array) -> Array:
-    """a / b, and 0 where b is not positive: where nothing is left to do."""
+    """Return a / b, and 0 where b is not positive: where nothing is left to do."""
     xp = namespace(a)
     positive = b > 0
     return xp.where(positive, a, xp.zeros_like(a)) / xp.where(positive, b, xp.ones_like(b))
