@@ -130,6 +130,18 @@ def warpkern_operators() -> Iterator[OperatorSpec]:
         summary="alpha L^c (mu I + L^c)^-1, bounded however rough a function is",
         reference="Smola and Kondor (2003)",
     )
+    yield OperatorSpec(
+        "landmark",
+        "warpkern.operators:LandmarkLaplacian",
+        summary="powers of the graph Laplacian as a few landmarks see them, of low rank",
+        reference="Lever, Diethe and Shawe-Taylor (2012)",
+    )
+    yield OperatorSpec(
+        "amplified-resistance",
+        "warpkern.operators:AmplifiedResistance",
+        summary="amplified resistance distances between a few landmarks, of low rank",
+        reference="von Luxburg, Radl and Hein (2010)",
+    )
 
 
 @hookimpl

@@ -31,7 +31,7 @@ from warpkern.features import (
 from warpkern.features import Product as KroneckerProduct
 from warpkern.graphs import LSH, ExactKNN, NNDescent
 from warpkern.heads import KRR
-from warpkern.operators import LaplacianPower
+from warpkern.operators import AmplifiedResistance, LandmarkLaplacian, LaplacianPower
 from warpkern.registry import KINDS, default_registry
 from warpkern.testing import ConformanceError, check_component, checks
 
@@ -57,6 +57,8 @@ BUILT_IN = {
     ("graph", "nn-descent"): lambda: NNDescent(random_state=0),
     ("graph", "lsh"): lambda: LSH(random_state=0),
     ("operator", "laplacian"): LaplacianPower,
+    ("operator", "landmark"): lambda: LandmarkLaplacian(random_state=0),
+    ("operator", "amplified-resistance"): lambda: AmplifiedResistance(random_state=0),
     ("head", "krr"): KRR,
 }
 
@@ -80,6 +82,8 @@ VARIANTS = [
     ("graph", LSH(bucket_size=8, n_neighbors=5, recall=0.8, random_state=0)),
     ("operator", LaplacianPower(alpha=0.0)),
     ("operator", LaplacianPower(power=3, normalized=False)),
+    ("operator", LandmarkLaplacian(5, power=1, landmarks="kmeans++", random_state=0)),
+    ("operator", LandmarkLaplacian(5, power=3, solver="multigrid", random_state=0)),
     ("head", KRR(reg=1.0, fit_intercept=False)),
 ]
 

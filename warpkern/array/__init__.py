@@ -22,10 +22,11 @@ from ._backend import (
     place,
 )
 from ._blocks import assemble_rows, cached_rows, row_blocks
-from ._host import host, host_generator, seed_components
+from ._host import fixed_global_seed, host, host_generator, seed_components
 from ._operations import (
     CSR,
     cholesky,
+    column_dots,
     cosines,
     csr_matmul,
     eigh_smallest,
@@ -47,6 +48,7 @@ from ._sparse import (
     join_columns,
     join_rows,
     like_rows,
+    placed_csr,
     require_finite,
     row_products,
     take_rows,
@@ -68,6 +70,7 @@ __all__ = [
     "backend_of",
     "cached_rows",
     "checked_rows",
+    "column_dots",
     "component_labels",
     "cholesky",
     "cosines",
@@ -75,6 +78,7 @@ __all__ = [
     "csr_matmul",
     "default_float",
     "eigh_smallest",
+    "fixed_global_seed",
     "FUNCTIONS",
     "host",
     "host_generator",
@@ -95,6 +99,7 @@ __all__ = [
     "Namespace",
     "namespace",
     "place",
+    "placed_csr",
     "require_finite",
     "row_blocks",
     "row_products",

@@ -55,6 +55,7 @@ def solve_triangular(r: Array, b: Array, transpose: bool) -> Array:
 
 
 eigh_smallest = _generic.eigh_smallest
+column_dots = _generic.column_dots
 
 
 def csr_matmul(

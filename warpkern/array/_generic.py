@@ -58,6 +58,10 @@ def eigh_smallest(a: Array, k: int) -> tuple[Array, Array]:
     return values[:k], vectors[:, :k]
 
 
+def column_dots(a: Array, b: Array) -> Array:
+    return namespace(a).sum(a * b, axis=0)
+
+
 def csr_matmul(
     indptr: Array, indices: Array, data: Array, shape: tuple[int, int], v: Array
 ) -> Array:

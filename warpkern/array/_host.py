@@ -6,7 +6,8 @@ computes with them: one seed gives one model on every backend.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from array_api_compat import numpy as host
 
 from ..exceptions import InvalidParameterError
 
-__all__ = ["host", "host_generator", "seed_components"]
+__all__ = ["fixed_global_seed", "host", "host_generator", "seed_components"]
 
 
 def host_generator(random_state: Any = None) -> np.random.Generator:
@@ -52,3 +53,27 @@ def seed_components(components: Iterable[Any], random_state: Any) -> None:
         parameters = component.get_params(deep=False) if hasattr(component, "get_params") else {}
         if "random_state" in parameters and parameters["random_state"] is None:
             component.set_params(random_state=int(rng.integers(2**31 - 1)))
+
+
+@contextmanager
+def fixed_global_seed() -> Iterator[None]:
+    """Within it NumPy's global draws are the same each time; what they were to be comes after it.
+
+    For other libraries, which draw from there.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from warpkern.array import fixed_global_seed
+    >>> with fixed_global_seed():
+    ...     first = np.random.rand()
+    >>> with fixed_global_seed():
+    ...     bool(np.random.rand() == first)
+    True
+    """
+    state = np.random.get_state()
+    np.random.seed(0)
+    try:
+        yield
+    finally:
+        np.random.set_state(state)

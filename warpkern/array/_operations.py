@@ -11,6 +11,7 @@ from ._typing import Array
 __all__ = [
     "CSR",
     "cholesky",
+    "column_dots",
     "cosines",
     "csr_matmul",
     "eigh_smallest",
@@ -100,6 +101,19 @@ def eigh_smallest(a: Array, k: int) -> tuple[Array, Array]:
     """
     values, vectors = adapter_of(a).eigh_smallest(a, k)
     return values, vectors
+
+
+def column_dots(a: Array, b: Array) -> Array:
+    """Return sum_i a_ij b_ij, (k,), for matrices (n, k), in their type.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from warpkern.array import column_dots
+    >>> column_dots(np.asarray([[1.0, 2.0], [3.0, 4.0]]), np.asarray([[1.0, 1.0], [1.0, 0.0]]))
+    array([4., 2.])
+    """
+    return adapter_of(a).column_dots(a, b)
 
 
 def csr_matmul(a: CSR, v: Array) -> Array:

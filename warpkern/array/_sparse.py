@@ -12,6 +12,7 @@ import numpy as np
 
 from ..exceptions import InvalidDataError
 from ._backend import is_array, is_host, namespace, place
+from ._operations import CSR
 from ._precision import default_float, index_dtype
 from ._typing import Array
 
@@ -26,6 +27,7 @@ __all__ = [
     "join_columns",
     "join_rows",
     "like_rows",
+    "placed_csr",
     "require_finite",
     "row_products",
     "take_rows",
@@ -209,6 +211,28 @@ def component_labels(rows: Array, columns: Array, n: int) -> Array:
 
     edges = coo_array((np.ones(rows.shape[0], dtype=bool), (rows, columns)), shape=(n, n))
     return connected_components(edges, directed=False)[1]
+
+
+def placed_csr(matrix: Any, like: Array, dtype: Any) -> CSR:
+    """Return a SciPy sparse matrix beside `like`, with entries of type `dtype`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy.sparse import csr_array
+    >>> from warpkern.array import placed_csr
+    >>> placed_csr(csr_array(np.asarray([[0.0, 2.0]])), np.ones(1), np.float32).data
+    array([2.], dtype=float32)
+    """
+    rows = as_rows(matrix)
+    # SciPy would convert 64-bit indices in every product.
+    indices = np.int32 if is_host(like) else index_dtype(like, namespace(like))
+    return CSR(
+        place(rows.indptr, like=like, dtype=indices),
+        place(rows.indices, like=like, dtype=indices),
+        place(rows.data, like=like, dtype=dtype),
+        rows.shape,
+    )
 
 
 def like_rows(X: Any, other: Any) -> Any:

@@ -15,6 +15,7 @@ FUNCTIONS: dict[str, str] = {
     "cholesky": "Cholesky factor, failure reported",
     "solve_triangular": "triangular solve",
     "eigh_smallest": "smallest eigenpairs",
+    "column_dots": "inner products of columns",
     "csr_matmul": "sparse times dense",
     "cosines": "cosines and sines side by side",
     "topk": "k smallest of each row",
@@ -57,7 +58,7 @@ class Library:
     native: frozenset[str]
 
 
-_COMPOSED = ("keep_smallest", "listed_distances")
+_COMPOSED = ("column_dots", "keep_smallest", "listed_distances")
 _TESTED = "core tests run on every change"
 
 LIBRARIES: tuple[Library, ...] = (

@@ -23,6 +23,7 @@ from ._distances import chi2_distances, manhattan_distances, squared_distances
 from ._dot_products import Bilinear, Delta, Linear, Polynomial, Sigmoid
 from ._exponential import RBF, Chi2, Laplace
 from ._histograms import AdditiveChi2, SemigroupLaplace, SkewedChi2, SkewedIntersection
+from ._landmark_kernel import LandmarkKernel
 from ._landmarks import LANDMARKS
 from ._warped import WarpedKernel
 
@@ -34,6 +35,7 @@ __all__ = [
     "Delta",
     "Exp",
     "Kernel",
+    "LandmarkKernel",
     "Laplace",
     "Linear",
     "Polynomial",

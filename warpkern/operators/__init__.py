@@ -1,13 +1,18 @@
 """Operators: a graph to a psd operator M, known by its products M V."""
 
+from ._landmark import AmplifiedResistance, LandmarkLaplacian
 from ._laplacian import LaplacianPower
+from ._solve import SolveInfo
 from ._spectral import HeatLaplacian, SaturatingLaplacian, SpectralLaplacian
 from ._sum import OperatorSum
 
 __all__ = [
+    "AmplifiedResistance",
     "HeatLaplacian",
+    "LandmarkLaplacian",
     "LaplacianPower",
     "OperatorSum",
     "SaturatingLaplacian",
+    "SolveInfo",
     "SpectralLaplacian",
 ]

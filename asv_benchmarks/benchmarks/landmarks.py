@@ -1,0 +1,176 @@
+"""Landmark operators: time beside pyamg, one right side at a time, and against N.
+
+Run by asv, or by hand, which prints tables measured in one run:
+
+    WARPKERN_DATA=FOLDER python asv_benchmarks/benchmarks/landmarks.py [TABLE ...]
+
+TABLE is pyamg, scaling or choices; without one, all are printed, which takes a quarter of an hour.
+FOLDER holds mnist.npz and covtype.npz. Graphs are built first, outside of what is timed, and kept
+in the folder that WARPKERN_CACHE names, if it is set.
+"""
+
+import os
+import pathlib
+import sys
+import time
+
+import numpy as np
+from scipy.sparse import csr_matrix, eye_array
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent.parent))
+
+from benchmarks.common import load
+from benchmarks.graphs import covtype, timed
+from warpkern.contracts import Graph
+from warpkern.graphs import ExactKNN, NNDescent
+from warpkern.operators import LandmarkLaplacian
+from warpkern.operators._matrix import Laplacian
+
+K, M, RIDGE, TOL = 10, 500, 1e-4, 1e-8
+SAMPLE = 20  # right sides that pyamg is timed on
+SIZES = (8_000, 64_000, 512_000)
+
+
+def cached(name, build):
+    """Return the graph that `build` makes, or that it made before."""
+    folder = os.environ.get("WARPKERN_CACHE")
+    file = pathlib.Path(folder) / f"{name}.npz" if folder else None
+    if file is not None and file.exists():
+        with np.load(file) as kept:
+            return Graph(kept["indptr"], kept["indices"], kept["weights"])
+    graph = build()
+    if file is not None:
+        np.savez(file, indptr=graph.indptr, indices=graph.indices, weights=graph.weights)
+    return graph
+
+
+def mnist_graph():
+    """Return the graph of 64,000 images: all for training, 4,000 for testing."""
+
+    def build():
+        data = load("mnist")
+        images = np.concatenate([data["x_train"], data["x_test"][:4000]]).reshape(-1, 784)
+        return NNDescent(K, random_state=0).build(images.astype(np.float32) / 255)
+
+    return cached("landmarks-mnist-64000", build)
+
+
+def covtype_graph(n):
+    return cached(f"landmarks-covtype-{n}", lambda: NNDescent(K, random_state=0).build(covtype(n)))
+
+
+def fitted(graph, **parameters):
+    """Return the operator on m random landmarks, and the seconds it took."""
+    operator = LandmarkLaplacian(M, ridge=RIDGE, tol=TOL, random_state=0, **parameters)
+    return timed(lambda: operator.fit(graph))
+
+
+def warm():
+    """Import what is imported on first use, and let Numba compile."""
+    graph = ExactKNN(K).build(np.random.default_rng(0).normal(size=(5000, 6)))
+    fitted(graph, solver="multigrid")
+
+
+def shifted_laplacian(graph):
+    double = Graph(graph.indptr, graph.indices, graph.weights.astype(np.float64))
+    L = Laplacian.of(double, normalized=True).to_host()
+    return csr_matrix(L + RIDGE * eye_array(graph.n_nodes))
+
+
+def one_by_one(R, rows, strength):
+    """Return the seconds of pyamg's setup and of one solve, and its iterations."""
+    import pyamg
+
+    solver, setup = timed(lambda: pyamg.smoothed_aggregation_solver(R, strength=strength))
+    counts, spent = [], 0.0
+    for row in rows:
+        b = np.zeros(R.shape[0])
+        b[row] = 1.0
+        history = []
+        start = time.perf_counter()
+        solver.solve(b, tol=TOL, accel="cg", residuals=history)
+        spent += time.perf_counter() - start
+        counts.append(len(history) - 1)
+    return setup, spent / len(rows), max(counts)
+
+
+def pyamg_table():
+    graph = mnist_graph()
+    warm()
+    R = shifted_laplacian(graph)
+    rows = np.random.default_rng(1).permutation(graph.n_nodes)[:SAMPLE]
+    print(f"MNIST {graph.n_nodes:,} points, k = {K}, m = {M}, p = 2, ridge {RIDGE:g}, tol {TOL:g}")
+    runs = []
+    for _ in range(2):  # in turn, so that whatever else the machine does falls on all alike
+        operator, ours = fitted(graph)
+        found = {name: one_by_one(R, rows, name) for name in ("evolution", "symmetric")}
+        runs.append((ours, found))
+    ours = min(run[0] for run in runs)
+    print(f"  warpkern: {ours:.1f} s; {operator.solve_info_.describe()}")
+    print(f"  pyamg, a sample of {SAMPLE} right sides scaled to {M}; least of two runs of all:")
+    for name in ("evolution", "symmetric"):
+        setup, each, count = min((run[1][name] for run in runs), key=lambda r: r[0] + M * r[1])
+        for solves, what in ((1, "one solve per landmark"), (2, "p solves per landmark")):
+            total = setup + M * solves * each
+            print(
+                f"    strength {name:9} {what:22} {setup:.1f} + {M * solves} x {each:.3f} = "
+                f"{total:6.1f} s, {count} iterations: {total / ours:.1f} x"
+            )
+
+
+def scaling_table():
+    graphs = {n: covtype_graph(n) for n in SIZES}
+    warm()
+    print(f"Seconds against N, covtype, k = {K}, m = {M}, p = 2, graph given")
+    for solver in ("multigrid", "auto"):
+        times = []
+        for n, graph in graphs.items():
+            operator, spent = fitted(graph, solver=solver)
+            if n == SIZES[0]:  # short: the least of some
+                spent = min(spent, *(fitted(graph, solver=solver)[1] for _ in range(4)))
+            times.append(spent)
+            print(
+                f"  {solver:9} {n:8,} {spent:7.1f} s; {operator.solve_info_.describe()}", flush=True
+            )
+        slope = np.polyfit(np.log(SIZES), np.log(times), 1)[0]
+        print(f"  {solver:9} exponent {slope:.2f}", flush=True)
+
+
+def choices_table():
+    """Print what the solver's settings take, beside the ones that are set."""
+    from warpkern.operators import _solve
+
+    graphs = {"MNIST": mnist_graph(), "covtype 64,000": covtype_graph(64_000)}
+    warm()
+    print("Columns of a block, by multigrid")
+    for name, graph in graphs.items():
+        for width in (16, 32, 64):
+            _solve._WIDTH = width
+            _, spent = fitted(graph, solver="multigrid")
+            print(f"  {name:15} {width:3} columns {spent:7.1f} s", flush=True)
+
+
+class Landmarks:
+    """Time and peak memory on data of few and of many dimensions."""
+
+    params = ((2, 20), ("lu", "multigrid"))
+    param_names = ("dimensions", "solver")
+    timeout = 600
+
+    def setup(self, dimensions, solver):
+        X = np.random.default_rng(0).normal(size=(4000, dimensions))
+        self.graph = ExactKNN(K).build(X)
+        warm()
+
+    def time_fit(self, dimensions, solver):
+        LandmarkLaplacian(200, solver=solver, random_state=0).fit(self.graph)
+
+    def peakmem_fit(self, dimensions, solver):
+        LandmarkLaplacian(200, solver=solver, random_state=0).fit(self.graph)
+
+
+TABLES = {"pyamg": pyamg_table, "scaling": scaling_table, "choices": choices_table}
+
+if __name__ == "__main__":
+    for table in sys.argv[1:] or TABLES:
+        TABLES[table]()

@@ -1,0 +1,450 @@
+"""Operators on landmarks, known by their covariance: few rows that stand for all of the graph."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from ..array import (
+    Array,
+    accumulation_dtype,
+    host,
+    host_generator,
+    index_dtype,
+    is_array,
+    namespace,
+    place,
+    take_rows,
+    to_host,
+)
+from ..contracts import Graph
+from ..exceptions import (
+    InvalidDataError,
+    invalid_parameter,
+    require_integer,
+    require_number,
+    require_positive,
+)
+from ..kernels import LANDMARKS, Linear
+from ..progress import shown, silent
+from ._base import BaseOperator, one_graph
+from ._laplacian import checked_alpha
+from ._solve import SOLVERS, RidgeSolver, SolveInfo
+
+__all__ = ["AmplifiedResistance", "FittedLandmarks", "LandmarkLaplacian"]
+
+_USUAL = 500  # landmarks for "auto"
+_SKETCH = 64  # columns that stand for the graph's kernel where distances are compared
+_BY_SKETCH = ("kmeans++", "rpcholesky")
+
+
+@dataclass(frozen=True, eq=False)
+class FittedLandmarks:
+    """M = alpha covariance^-1 on m landmarks.
+
+    Attributes
+    ----------
+    support : (m,)
+        Rows of the landmarks.
+    covariance : (m, m)
+        Symmetric and psd, in the widest type of the graph's device.
+    alpha : float
+    solve_info_ : SolveInfo
+        How the linear systems behind the covariance were solved.
+    """
+
+    support: Array
+    covariance: Array
+    alpha: float
+    solve_info_: SolveInfo
+
+    @property
+    def n(self) -> int:
+        """Number of landmarks m."""
+        return int(self.support.shape[0])
+
+    def matmul(self, V: Array) -> Array:
+        """Return alpha covariance^-1 V for V (m, k).
+
+        By eigenvectors, computed at the first call. Eigenvalues below m roundings of the largest
+        are noise, and are raised to that.
+        """
+        xp = namespace(V)
+        values, vectors = self._spectrum
+        V_wide = xp.astype(V, vectors.dtype, copy=False)
+        product = vectors @ ((vectors.T @ V_wide) / values[:, None])
+        return xp.astype(self.alpha * product, V.dtype, copy=False)
+
+    @cached_property
+    def _spectrum(self) -> tuple[Array, Array]:
+        xp = namespace(self.covariance)
+        values, vectors = xp.linalg.eigh(self.covariance)
+        least = self.n * xp.finfo(values.dtype).eps * xp.max(values)
+        return xp.maximum(values, least), vectors
+
+
+class BaseLandmarks(BaseOperator):
+    """What operators on landmarks share: a subclass gives its parameters and the map G.
+
+    Their covariance is G^T R^-p G, in the rows and columns of the landmarks.
+    """
+
+    n_landmarks: int | str
+    alpha: float | str
+    ridge: float
+    landmarks: Any
+    labeled_share: float
+    solver: str
+    tol: float
+    random_state: Any
+    verbose: bool
+    power: int
+
+    def fit(self, graph: Graph, labeled: Array | None = None) -> FittedLandmarks:
+        """Return M for `graph`; of the rows in `labeled` at most half become landmarks."""
+        graph = one_graph(self, graph)
+        m = self._checked_count(graph.n_nodes)
+        given = None if isinstance(self.landmarks, str | None) else self._given_rows(graph.n_nodes)
+        m = m if given is None else given.shape[0]
+        rng = host_generator(self.random_state)
+        alpha = self._checked_alpha(graph)
+        solver = self._solver(graph, m)
+        rows = self._chosen_rows(solver, m, labeled, rng) if given is None else given
+        xp = namespace(graph.weights)
+        support = place(rows, like=graph.weights, dtype=index_dtype(graph.weights, xp))
+        return FittedLandmarks(support, self._covariance(solver, rows), alpha, solver.info())
+
+    def _checked_alpha(self, graph: Graph) -> float:
+        return checked_alpha(self, graph.n_nodes)
+
+    def _checked_power(self) -> int:
+        return require_integer(self, "power", self.power)
+
+    @abstractmethod
+    def _is_normalized(self) -> bool: ...
+
+    def _apply(self, solver: RidgeSolver, V: Array) -> Array:  # noqa: ARG002
+        """G V."""
+        return V
+
+    def _apply_transposed(self, solver: RidgeSolver, V: Array) -> Array:  # noqa: ARG002
+        """G^T V."""
+        return V
+
+    def _solver(self, graph: Graph, m: int) -> RidgeSolver:
+        if self.solver not in SOLVERS:
+            raise invalid_parameter(self, "solver", f"one of {', '.join(SOLVERS)}", self.solver)
+        return RidgeSolver(
+            graph,
+            require_positive(self, "ridge", self.ridge),
+            normalized=self._is_normalized(),
+            method=self.solver,
+            n_right_sides=m * ((self._checked_power() + 1) // 2),
+            tol=require_positive(self, "tol", self.tol),
+            progress=shown if self.verbose else silent,
+        )
+
+    def _covariance(self, solver: RidgeSolver, rows: Array) -> Array:
+        """Return the covariance (m, m): the part off the null space of L, and that in it.
+
+        For even p the first is the Gram matrix of R^-p/2 G E, for odd p a product of two such.
+        """
+        places = solver.places(rows)
+        p = self._checked_power()
+
+        def solved(columns: slice) -> tuple[Array, Array, Array]:
+            B = self._apply(solver, _unit_columns(places[columns], solver.degrees))
+            null = solver.null_part(B)
+            if p == 1:
+                X = self._apply_transposed(solver, solver.solve(B))
+                return null, take_rows(X, _beside(places, X)), X[:0, :]
+            left = solver.solve(B, p // 2)
+            return null, left, solver.solve(left, p % 2)
+
+        parts = solver.in_blocks(solved, rows.shape[0], "solves for the covariance")
+        xp = namespace(solver.degrees)
+        null, left, right = (list(part) for part in zip(*parts, strict=True))
+        if p == 1:
+            complement = xp.concat(left, axis=1)
+        else:
+            complement = _products(left, left if p % 2 == 0 else right)
+        C = xp.concat(null, axis=1)
+        covariance = complement + (C.T @ C) / solver.ridge**p
+        return (covariance + covariance.T) / 2
+
+    def _checked_count(self, n: int) -> int:
+        if self.n_landmarks == "auto":
+            return min(_USUAL, n)
+        m = require_integer(self, "n_landmarks", self.n_landmarks, also="'auto' or ")
+        if m > n:
+            expected = f"at most the number of points, which is {n}"
+            raise invalid_parameter(self, "n_landmarks", expected, m)
+        return m
+
+    def _given_rows(self, n: int) -> Array:
+        """Return the landmarks that the user chose, on the host."""
+        given = self.landmarks if is_array(self.landmarks) else host.asarray(self.landmarks)
+        rows = to_host(given)
+        if rows.ndim != 1 or rows.shape[0] == 0 or not host.isdtype(rows.dtype, "integral"):
+            raise InvalidDataError(
+                "landmarks must be 'random', 'kmeans++', 'rpcholesky' or indices (m,) of rows, "
+                f"m > 0. Got {rows.dtype} {tuple(rows.shape)}."
+            )
+        if not bool(host.all((rows >= 0) & (rows < n))):
+            raise InvalidDataError(
+                f"landmarks must lie in 0 ... {n - 1}. Got {int(host.min(rows))} ... "
+                f"{int(host.max(rows))}."
+            )
+        if host.unique_values(rows).shape[0] < rows.shape[0]:
+            raise InvalidDataError("landmarks must be distinct rows. Some are listed twice.")
+        return host.astype(rows, host.int64)
+
+    def _chosen_rows(self, solver: RidgeSolver, m: int, labeled: Array | None, rng: Any) -> Array:
+        if self.landmarks in (None, "random"):
+            return _random_rows(solver.n, m, labeled, self._checked_share(), rng)
+        if self.landmarks not in _BY_SKETCH:
+            expected = f"None, 'random', {', '.join(map(repr, _BY_SKETCH))} or indices of rows"
+            raise invalid_parameter(self, "landmarks", expected, self.landmarks)
+        Y = self._sketch(solver, _SKETCH if self.landmarks == "kmeans++" else m, rng)
+        rows = solver.order[LANDMARKS[self.landmarks](Linear(), Y, m, 0.0, rng)]
+        left = host.ones(solver.n, dtype=bool)
+        left[rows] = False
+        rest = rng.permutation(host.nonzero(left)[0])[: m - rows.shape[0]]
+        return host.concat([host.astype(rows, host.int64), rest])
+
+    def _checked_share(self) -> float:
+        share = require_number(self, "labeled_share", self.labeled_share)
+        if share > 1.0:
+            raise invalid_parameter(self, "labeled_share", "a number from 0 to 1", share)
+        return share
+
+    def _sketch(self, solver: RidgeSolver, width: int, rng: Any) -> Array:
+        """Return Y (N, width) whose rows have nearly the products of the kernel of all nodes.
+
+        Random signs, multiplied by R to the power -p/2, rounded up. The null space of L is left
+        out: its weight, 1 / ridge, would drown the rest, and tells no more than a node's degree.
+        """
+        signs = 2.0 * rng.integers(2, size=(solver.n, width)) - 1.0
+        omega = place(signs, like=solver.degrees, dtype=solver.degrees.dtype)
+        times = (self._checked_power() + 1) // 2
+        blocks = solver.in_blocks(
+            lambda columns: self._apply_transposed(solver, solver.solve(omega[:, columns], times)),
+            width,
+            "solves for the choice of landmarks",
+        )
+        return namespace(omega).concat(blocks, axis=1) / width**0.5
+
+
+class LandmarkLaplacian(BaseLandmarks):
+    r"""M = alpha Q_hat: a power of the graph Laplacian, as a few landmarks S see it.
+
+    .. math:: Q = (L + \text{ridge}\, I)^p, \qquad \hat Q^{-1} = (Q^{-1})_{SS}
+
+    For values :math:`\hat h` at the landmarks, :math:`\hat h^\top \hat Q \hat h` is what Q asks of
+    the smoothest function on all N points that has those values.
+
+    Parameters
+    ----------
+    n_landmarks : int or "auto"
+        m. "auto" is 500, or all points if they are fewer.
+    alpha : float or "auto"
+        Weight of the unlabelled data, as for `LaplacianPower`; 0 means no warp. "auto" is
+        30,000 / N: the penalty is that of a function on all N points, if on few landmarks.
+    power : int
+        p. Each landmark takes p / 2 linear systems, rounded up.
+    ridge : float
+        > 0. A constant on a component costs ridge^p.
+    landmarks : None, "random", "kmeans++", "rpcholesky" or array
+        Drawn at random (also None), with `labeled_share` of them labelled; or far from each other,
+        or by randomly pivoted Cholesky factorisation, both in the geometry of the graph,
+        which needs no points; or given, as indices (m,), in which case `n_landmarks` does not
+        count.
+    normalized : bool
+        Which Laplacian, as for `LaplacianPower`.
+    labeled_share : float
+        Share of the random landmarks that are taken from the labelled rows, as long as half
+        of these rows are left: a model is to be tried on labels off the landmarks, too.
+    solver : {"auto", "lu", "multigrid"}
+        How linear systems are solved: by sparse factorisation, by conjugate gradients with a
+        multigrid cycle, or by the one of which less time is expected.
+    tol : float
+        Norm of a residual beside that of its right side.
+    random_state : None, int or Generator
+    verbose : bool
+        Whether long work shows its progress.
+
+    Notes
+    -----
+    Cost some 20 to 100 products with L for each linear system, and N m^2; memory N m numbers
+    (for p = 1, N). With 1 / ridge^p beyond 1e16 times the smallest eigenvalue of the covariance,
+    double precision cannot hold both.
+
+    References
+    ----------
+    Lever, Diethe and Shawe-Taylor (2012), eq. 7; footnote 5 for the labelled landmarks.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from warpkern.graphs import ExactKNN
+    >>> from warpkern.operators import LandmarkLaplacian
+    >>> X = np.random.default_rng(0).normal(size=(300, 2))
+    >>> M = LandmarkLaplacian(20, alpha=1.0, random_state=0).fit(ExactKNN(5).build(X))
+    >>> M.n, M.covariance.shape, M.solve_info_.method
+    (20, (20, 20), 'lu')
+    """
+
+    def __init__(
+        self,
+        n_landmarks: int | str = "auto",
+        alpha: float | str = "auto",
+        power: int = 2,
+        ridge: float = 1e-4,
+        landmarks: Any = None,
+        *,
+        normalized: bool = True,
+        labeled_share: float = 0.5,
+        solver: str = "auto",
+        tol: float = 1e-8,
+        random_state: Any = None,
+        verbose: bool = False,
+    ) -> None:
+        self.n_landmarks = n_landmarks
+        self.alpha = alpha
+        self.power = power
+        self.ridge = ridge
+        self.landmarks = landmarks
+        self.normalized = normalized
+        self.labeled_share = labeled_share
+        self.solver = solver
+        self.tol = tol
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _is_normalized(self) -> bool:
+        return self.normalized
+
+
+class AmplifiedResistance(BaseLandmarks):
+    r"""M = alpha C_SS^-1, C the kernel of the amplified resistance distance between nodes.
+
+    .. math::
+        C = D^{-1/2} A (L + \text{ridge}\, I)^{-1} A D^{-1/2}, \qquad A = I - L,
+
+    L normalised. As the ridge goes to zero, :math:`C_{ii} + C_{jj} - 2 C_{ij}` becomes
+
+    .. math:: r_{ij} - \frac1{d_i} - \frac1{d_j} + \frac{2 w_{ij}}{d_i d_j},
+
+    with the resistance distance r between nodes of one component. In large graphs r says
+    nothing but the degrees, :math:`1/d_i + 1/d_j`; what is left without these does.
+
+    Parameters
+    ----------
+    n_landmarks, ridge, landmarks, labeled_share, solver, tol, random_state, verbose
+        As for `LandmarkLaplacian`.
+    alpha : float or "auto"
+        As for `LandmarkLaplacian`, but "auto" is 30,000 over the sum of the degrees, in which C^-1,
+        as L = D - W, grows.
+
+    Notes
+    -----
+    One linear system for each landmark. A node without edges has C_ii = 1 / ridge.
+
+    References
+    ----------
+    von Luxburg, Radl and Hein (2010).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from warpkern.graphs import ExactKNN
+    >>> from warpkern.operators import AmplifiedResistance
+    >>> X = np.random.default_rng(0).normal(size=(300, 2))
+    >>> AmplifiedResistance(20, random_state=0).fit(ExactKNN(5).build(X)).covariance.shape
+    (20, 20)
+    """
+
+    power = 1
+
+    def __init__(
+        self,
+        n_landmarks: int | str = "auto",
+        alpha: float | str = "auto",
+        ridge: float = 1e-4,
+        landmarks: Any = None,
+        *,
+        labeled_share: float = 0.5,
+        solver: str = "auto",
+        tol: float = 1e-8,
+        random_state: Any = None,
+        verbose: bool = False,
+    ) -> None:
+        self.n_landmarks = n_landmarks
+        self.alpha = alpha
+        self.ridge = ridge
+        self.landmarks = landmarks
+        self.labeled_share = labeled_share
+        self.solver = solver
+        self.tol = tol
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _is_normalized(self) -> bool:
+        return True
+
+    def _checked_alpha(self, graph: Graph) -> float:
+        alpha = checked_alpha(self, graph.n_nodes)
+        if self.alpha != "auto":
+            return alpha
+        xp = namespace(graph.weights)
+        total = float(xp.sum(graph.weights, dtype=accumulation_dtype(graph.weights, xp)))
+        return alpha * graph.n_nodes / total if total > 0 else alpha
+
+    def _apply(self, solver: RidgeSolver, V: Array) -> Array:
+        """A D^-1/2 V."""
+        return _smoothed(solver, V / namespace(V).sqrt(solver.degrees)[:, None])
+
+    def _apply_transposed(self, solver: RidgeSolver, V: Array) -> Array:
+        """D^-1/2 A V."""
+        return _smoothed(solver, V) / namespace(V).sqrt(solver.degrees)[:, None]
+
+
+def _smoothed(solver: RidgeSolver, V: Array) -> Array:
+    """A V, with A = I - L = (1 + ridge) I - R."""
+    return (1.0 + solver.ridge) * V - solver.product(V)
+
+
+def _random_rows(n: int, m: int, labeled: Array | None, share: float, rng: Any) -> Array:
+    """Return m of n rows: a share of them labelled, while half of the labelled rows are left.
+
+    The others are unlabelled, as far as there are enough.
+    """
+    known = host.zeros(n, dtype=bool)
+    if labeled is not None:
+        known[to_host(labeled)] = True
+    labeled_rows = rng.permutation(host.nonzero(known)[0])
+    others = rng.permutation(host.nonzero(~known)[0])
+    count = min(int(share * m), labeled_rows.shape[0] // 2)
+    count = max(count, m - others.shape[0])
+    return host.concat([labeled_rows[:count], others[: m - count]])
+
+
+def _unit_columns(places: Array, like: Array) -> Array:
+    """Return the columns of the identity (N, k) with their 1 at these places, beside `like`."""
+    xp = namespace(like)
+    index = _beside(places, like)
+    nodes = xp.arange(like.shape[0], dtype=index.dtype, device=like.device)
+    return xp.astype(nodes[:, None] == index[None, :], like.dtype)
+
+
+def _beside(places: Array, like: Array) -> Array:
+    return place(places, like=like, dtype=index_dtype(like, namespace(like)))
+
+
+def _products(left: list[Array], right: list[Array]) -> Array:
+    """Return A^T B for matrices in blocks of columns; they are never put together."""
+    xp = namespace(*left)
+    rows = [xp.concat([a.T @ b for b in right], axis=1) for a in left]
+    return xp.concat(rows, axis=0)

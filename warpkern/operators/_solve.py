@@ -1,0 +1,414 @@
+"""Linear systems with a graph Laplacian and a ridge, for many right sides."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from sklearn.exceptions import ConvergenceWarning
+
+from ..array import (
+    CSR,
+    Array,
+    accumulation_dtype,
+    column_dots,
+    component_labels,
+    csr_matmul,
+    host,
+    is_host,
+    namespace,
+    place,
+    placed_csr,
+    row_blocks,
+    to_host,
+)
+from ..contracts import Graph
+from ..progress import Progress, silent
+from ._direct import Factorization, forecast
+from ._matrix import Laplacian
+from ._multigrid import Multigrid
+
+__all__ = ["SOLVERS", "RidgeSolver", "SolveInfo"]
+
+SOLVERS = ("auto", "lu", "multigrid")
+
+_WIDTH = 32  # columns of a block: wide enough for the products, small enough for the cache
+_MAX_ITER = 500
+_ROUNDS = 10  # of conjugate gradients, each from the residual that the last one left
+_NARROW_GAIN = 1e-4  # how far residuals are to fall in a round in single precision
+_LEAST_SHIFT = 1e-8  # of the preconditioner's diagonal, beside the largest eigenvalue of L
+_SMALL = 4000  # nodes that are factored without asking
+_MOST_FILL = 1e8  # entries of a factor, 1.6 GB with its transpose
+
+# Nanoseconds, of which only the ratios matter: for a multiplication of the factorisation, for an
+# entry of the factor and a right side, for an entry of R and a right side by multigrid, and for a
+# node to set multigrid up.
+_FACTOR, _SUBSTITUTE, _CYCLES, _SETUP = 0.5, 1.2, 30.0, 2e4
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class SolveInfo:
+    """How linear systems were solved.
+
+    Attributes
+    ----------
+    method : {"lu", "multigrid"}
+    reason : str
+        Why by this method.
+    tol : float
+        What was asked for: the norm of a residual beside that of its right side.
+    n_right_sides : int
+    iterations : int
+        The most that conjugate gradients took for any right side.
+    residual : float
+        The largest relative residual that is left, computed anew from the solutions.
+    converged : bool
+        Whether it is at most `tol`.
+    fill : int or None
+        Entries of the triangular factor, for "lu".
+    levels : tuple of int or None
+        Nodes of each level, for "multigrid".
+    """
+
+    method: str
+    reason: str
+    tol: float
+    n_right_sides: int
+    iterations: int
+    residual: float
+    converged: bool
+    fill: int | None = None
+    levels: tuple[int, ...] | None = None
+
+    def describe(self) -> str:
+        """Return one line: method, effort, accuracy and why this method."""
+        size = f"fill {self.fill:,}" if self.levels is None else f"levels {self.levels}"
+        reached = "reached" if self.converged else "NOT reached"
+        return (
+            f"{self.method} ({size}): {self.n_right_sides} right sides, {self.iterations} "
+            f"iterations, residual {self.residual:.1e}, tol {self.tol:g} {reached}; {self.reason}"
+        )
+
+
+class RidgeSolver:
+    r"""Solves R X = B, R = L + ridge I, off the null space of L.
+
+    The null vectors of L are known: one for each connected component c,
+
+    .. math:: u_c \propto D^{1/2} 1_c \quad\text{or}\quad u_c \propto 1_c
+
+    for the normalised Laplacian or the other. R multiplies them by the ridge, and on their
+    complement its condition does not depend on the ridge. So a solution has two parts, which
+    are kept apart: :math:`U U^\top B / \text{ridge}`, exact, and the one on the complement, which
+    is computed by conjugate gradients on blocks of columns, with a sparse factorisation (one
+    iteration, or two) or a multigrid cycle for preconditioner.
+
+    Parameters
+    ----------
+    graph : Graph
+    ridge : float
+        > 0.
+    normalized : bool
+        Which Laplacian.
+    method : {"auto", "lu", "multigrid"}
+        "auto" forecasts the cost of a factorisation, and compares.
+    n_right_sides : int
+        How many there will be, for "auto".
+    tol : float
+        Norm of a residual beside that of its right side.
+    max_iter : int
+    progress : callable
+
+    Attributes
+    ----------
+    order : (N,) integers
+        The nodes in the solver's own order, on the host. In it neighbours are close in memory
+        (Cuthill and McKee's, reversed).
+    degrees : (N,)
+        D, in that order, with 1 for a node without edges.
+
+    Notes
+    -----
+    Everything that is given to the solver and comes from it has its rows in the order `order`.
+    On the host, blocks are worked on in as many threads as there are processors.
+    """
+
+    def __init__(
+        self,
+        graph: Graph,
+        ridge: float,
+        *,
+        normalized: bool,
+        method: str = "auto",
+        n_right_sides: int = 1,
+        tol: float = 1e-8,
+        max_iter: int = _MAX_ITER,
+        progress: Progress = silent,
+    ) -> None:
+        like = graph.weights
+        xp = namespace(like)
+        wide = accumulation_dtype(like, xp)
+        self.ridge = ridge
+        self.order, ordered = _reordered(graph)
+        L = Laplacian.of(ordered, normalized=normalized)
+        labels, U = _null_space(ordered, L, normalized)
+        R = _shifted(L, host.full_like(L.diagonal, ridge))
+        self.degrees = place(L.degrees, like=like, dtype=wide)
+        self.tol = max(tol, 10.0 * float(xp.finfo(wide).eps))
+        self._max_iter = max_iter
+        self._progress = progress
+        K = _shifted(L, _preconditioner_shift(L, ridge))
+        self._method, self._reason = _choose(method, K, labels, n_right_sides)
+        self._wide = _System.placed(R, U, like, wide)
+        self._narrow = self._wide
+        self._precondition: Any
+        if self._method == "lu":
+            self._precondition = Factorization(K)
+        else:
+            self._precondition = Multigrid(K, _smooth(L, normalized), like)
+            self._narrow = _System.placed(R, U, like, xp.float32)
+        self._outcomes: list[tuple[int, int, float]] = []
+
+    @property
+    def n(self) -> int:
+        """Number of nodes N."""
+        return int(self.order.shape[0])
+
+    def places(self, nodes: Array) -> Array:
+        """Return where nodes, indices on the host, are in `order`."""
+        inverse = host.empty_like(self.order)
+        inverse[self.order] = host.arange(self.n, dtype=self.order.dtype)
+        return inverse[nodes]
+
+    def product(self, V: Array) -> Array:
+        """Return R V for V (N, k)."""
+        return self._wide.product(V)
+
+    def null_part(self, B: Array) -> Array:
+        """Return U^T B (c, k): B in the null space of L."""
+        return csr_matmul(self._wide.null_transposed, B)
+
+    def from_null_part(self, C: Array) -> Array:
+        """Return U C (N, k)."""
+        return csr_matmul(self._wide.null, C)
+
+    def solve(self, B: Array, times: int = 1) -> Array:
+        """Return R^-times B on the complement of the null space, for B (N, k)."""
+        xp = namespace(B)
+        for _ in range(times):
+            B = self._solve(self._wide.projected(xp.astype(B, B.dtype, copy=True)))
+        return B
+
+    def in_blocks(self, function: Callable[[slice], T], n_columns: int, what: str) -> list[T]:
+        """Return ``function(columns)`` for blocks of columns, on the host in threads."""
+        blocks = list(row_blocks(n_columns, _WIDTH))
+        if not is_host(self.degrees):
+            return [function(columns) for columns in self._progress(blocks, what)]
+        with ThreadPoolExecutor(_n_processors()) as pool:
+            running = [pool.submit(function, columns) for columns in blocks]
+            return [block.result() for block in self._progress(running, what)]
+
+    def info(self) -> SolveInfo:
+        """Return how the systems so far were solved; warn if some were not, to `tol`."""
+        counts, iterations, residuals = zip(*self._outcomes or [(0, 0, 0.0)], strict=True)
+        info = SolveInfo(
+            self._method,
+            self._reason,
+            self.tol,
+            sum(counts),
+            max(iterations),
+            max(residuals),
+            max(residuals) <= self.tol,
+            getattr(self._precondition, "fill", None),
+            getattr(self._precondition, "sizes", None),
+        )
+        if not info.converged:
+            warnings.warn(
+                f"Linear systems were solved to a relative residual of {info.residual:.1e}, not "
+                f"to tol={info.tol:g}, in {info.iterations} iterations. A larger ridge or tol "
+                "helps; so does float64, if the device computes in float32.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+        return info
+
+    def _solve(self, B: Array) -> Array:
+        """Return X with R X = B for columns B that are orthogonal to the null space.
+
+        Conjugate gradients run in single precision beside multigrid, which is limited by memory.
+        From the residual in double precision they start again, and from one that did not shrink
+        to a tenth, which a bad condition makes of it, in double precision.
+        """
+        xp = namespace(B)
+        norms = _norms(B)
+        X, residual, iterations, worst = xp.zeros_like(B), B, 0, 1.0
+        system = self._narrow
+        for _ in range(_ROUNDS):
+            enough = self.tol * norms
+            if system is not self._wide:
+                enough = xp.maximum(enough, _NARROW_GAIN * _norms(residual))
+            step, spent = self._conjugate_gradients(system, residual, enough)
+            X += self._wide.projected(xp.astype(step, B.dtype, copy=False))
+            iterations += spent
+            residual = self._wide.projected(B - self._wide.product(X))
+            before, worst = worst, _largest_ratio(_norms(residual), norms)
+            if worst <= self.tol:
+                break
+            if worst > 0.1 * before:
+                if system is self._wide:
+                    break
+                system = self._wide
+        self._outcomes.append((int(B.shape[1]), iterations, worst))
+        return X
+
+    def _conjugate_gradients(self, system: _System, B: Array, enough: Array) -> tuple[Array, int]:
+        """Return X and the iterations after which every residual of R X = B has norm `enough`.
+
+        Each column has its own step lengths; one that is done takes none.
+        """
+        xp = namespace(B)
+        dtype = system.matrix.data.dtype
+        residual = xp.astype(B, dtype, copy=True)
+        X = xp.zeros_like(residual)
+        enough = xp.astype(enough, dtype, copy=False)
+        direction, before = X, None
+        for iteration in range(self._max_iter):
+            unfinished = _norms(residual) > enough
+            if not bool(xp.any(unfinished)):
+                return X, iteration
+            Z = system.projected(self._precondition(residual))
+            now = column_dots(residual, Z)
+            if before is None:
+                direction = Z
+            else:
+                direction *= _ratio(now, before)
+                direction += Z
+            product = system.product(direction)
+            length = _ratio(now, column_dots(direction, product))
+            length = xp.where(unfinished, length, xp.zeros_like(length))
+            X += length * direction
+            product *= length
+            residual -= product
+            before = now
+        return X, self._max_iter
+
+
+@dataclass(frozen=True, eq=False)
+class _System:
+    """R (N, N) and the null vectors U (N, c) of L, in one precision."""
+
+    matrix: CSR
+    null: CSR
+    null_transposed: CSR
+
+    @classmethod
+    def placed(cls, R: Any, U: Any, like: Array, dtype: Any) -> _System:
+        return cls(*(placed_csr(part, like, dtype) for part in (R, U, U.T)))
+
+    def product(self, V: Array) -> Array:
+        """R V."""
+        return csr_matmul(self.matrix, V)
+
+    def projected(self, V: Array) -> Array:
+        """V - U U^T V; V may be overwritten."""
+        V -= csr_matmul(self.null, csr_matmul(self.null_transposed, V))
+        return V
+
+
+def _reordered(graph: Graph) -> tuple[Array, Graph]:
+    """Return an order of the nodes that brings neighbours together, and the graph in it.
+
+    On the host, in float64. The order is that of Cuthill and McKee, reversed: without it products
+    with a graph of half a million nodes wait for memory six times as long.
+    """
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import reverse_cuthill_mckee
+
+    arrays = (graph.weights, graph.indices, graph.indptr)
+    weights, indices, indptr = (to_host(a) for a in arrays)
+    W = csr_array((host.astype(weights, host.float64), indices, indptr), shape=graph.affinity.shape)
+    order = reverse_cuthill_mckee(W, symmetric_mode=True)
+    W = W[order, :][:, order]
+    W.sort_indices()
+    return order, Graph(W.indptr, W.indices, W.data)
+
+
+def _null_space(graph: Graph, L: Laplacian, normalized: bool) -> tuple[Array, Any]:
+    """Return the component (N,) of each node, and U (N, c): a unit null vector of L for each."""
+    from scipy.sparse import csr_array
+
+    n = graph.n_nodes
+    rows = host.repeat(host.arange(n), host.diff(graph.indptr))
+    edges = graph.weights != 0
+    labels = component_labels(rows[edges], graph.indices[edges], n)
+    values = _smooth(L, normalized)
+    values = values / host.sqrt(host.bincount(labels, weights=values * values))[labels]
+    shape = (n, int(host.max(labels)) + 1)
+    return labels, csr_array((values, labels, host.arange(n + 1)), shape=shape)
+
+
+def _smooth(L: Laplacian, normalized: bool) -> Array:
+    """Return a vector (N,) that L maps to zero, and that is zero nowhere."""
+    return host.sqrt(L.degrees) if normalized else host.ones_like(L.degrees)
+
+
+def _shifted(L: Laplacian, shift: Array) -> Any:
+    """Return L + diag(shift), a SciPy matrix."""
+    from scipy.sparse import diags_array
+
+    return (L.to_host() + diags_array(shift)).tocsr()
+
+
+def _preconditioner_shift(L: Laplacian, ridge: float) -> Array:
+    """Return what is added to L (N,) before it is inverted for the preconditioner.
+
+    The ridge; but enough of it to factor the matrix, and something on the diagonal where a node
+    has no edges. Both matter in the null space only, or hardly.
+    """
+    largest = L.largest or 1.0
+    return host.where(L.diagonal > 0, max(ridge, _LEAST_SHIFT * largest), largest)
+
+
+def _choose(method: str, K: Any, labels: Array, n_right_sides: int) -> tuple[str, str]:
+    """Return the method that takes less time, and why."""
+    if method != "auto":
+        return method, "as asked for"
+    n = K.shape[0]
+    if n <= _SMALL:
+        return "lu", f"{n:,} nodes are few"
+    expected = forecast(K, host.nonzero(labels == host.argmax(host.bincount(labels)))[0])
+    factor = _FACTOR * expected.work + _SUBSTITUTE * expected.fill * n_right_sides
+    cycles = _SETUP * n + _CYCLES * K.nnz * n_right_sides
+    forecasted = f"a factor is forecast to have {expected.fill:.2g} entries"
+    if expected.fill > _MOST_FILL:
+        return "multigrid", f"{forecasted}, more than {_MOST_FILL:.2g}"
+    if factor > cycles:
+        return "multigrid", f"{forecasted} and to take {factor / cycles:.1f} times as long"
+    return "lu", f"{forecasted} and to take {factor / cycles:.2f} times as long as multigrid"
+
+
+def _n_processors() -> int:
+    from joblib import cpu_count
+
+    return int(cpu_count())
+
+
+def _norms(V: Array) -> Array:
+    """Return the norms of the columns, (k,)."""
+    return namespace(V).sqrt(column_dots(V, V))
+
+
+def _ratio(a: Array, b: Array) -> Array:
+    """Return a / b, and 0 where b is not positive: where nothing is left to do."""
+    xp = namespace(a)
+    positive = b > 0
+    return xp.where(positive, a, xp.zeros_like(a)) / xp.where(positive, b, xp.ones_like(b))
+
+
+def _largest_ratio(a: Array, b: Array) -> float:
+    return float(namespace(a).max(_ratio(a, b)))
