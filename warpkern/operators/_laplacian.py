@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from ..array import CSR, Array, csr_matmul, host, place
+from ..array import CSR, Array, csr_matmul, host, placed_csr
 from ..contracts import Graph
 from ..exceptions import require_integer, require_number
 from ._base import BaseOperator, one_graph
@@ -162,13 +162,8 @@ class LocalPower:
         """Return L[rows, columns] beside L itself."""
         part = self.on_host[rows][:, columns]
         part.sort_indices()
-        L = self.laplacian.matrix
-        return CSR(
-            place(part.indptr, like=L.indptr, dtype=L.indptr.dtype),
-            place(part.indices, like=L.indices, dtype=L.indices.dtype),
-            place(part.data, like=L.data, dtype=L.data.dtype),
-            part.shape,
-        )
+        like = self.laplacian.matrix.data
+        return placed_csr(part, like, like.dtype)
 
 
 @dataclass(frozen=True, eq=False)
