@@ -125,5 +125,5 @@ def test_an_operator_without_landmarks_is_refused(rng):
 def test_too_few_points_are_refused(rng):
     X = rng.normal(size=(20, 2))
     M = LandmarkLaplacian(landmarks=[2, 19]).fit(graph_of(X))
-    with pytest.raises(InvalidDataError, match="row 19 .* Got X with 10 rows"):
+    with pytest.raises(InvalidDataError, match=r"row 19 .* Got X with 10 rows"):
         LandmarkKernel(RBF(0.5), X[:10], M)
