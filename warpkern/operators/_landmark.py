@@ -159,19 +159,16 @@ class BaseLandmarks(BaseOperator):
             null = solver.null_part(B)
             if p == 1:
                 X = self._apply_transposed(solver, solver.solve(B))
-                return null, take_rows(X, _beside(places, X)), X[:0, :]
+                return null, take_rows(X, _beside(places, X)), null[:0, :]
             left = solver.solve(B, p // 2)
-            return null, left, solver.solve(left, p % 2)
+            return null, left, solver.solve(left) if p % 2 else null[:0, :]
 
         parts = solver.in_blocks(solved, rows.shape[0], "solves for the covariance")
         xp = namespace(solver.degrees)
-        null, left, right = (list(part) for part in zip(*parts, strict=True))
-        if p == 1:
-            complement = xp.concat(left, axis=1)
-        else:
-            complement = _products(left, left if p % 2 == 0 else right)
-        C = xp.concat(null, axis=1)
-        covariance = complement + (C.T @ C) / solver.ridge**p
+        null, left, right = (xp.concat(list(part), axis=1) for part in zip(*parts, strict=True))
+        del parts
+        complement = left if p == 1 else left.T @ (left if p % 2 == 0 else right)
+        covariance = complement + (null.T @ null) / solver.ridge**p
         return (covariance + covariance.T) / 2
 
     def _checked_count(self, n: int) -> int:
@@ -277,7 +274,7 @@ class LandmarkLaplacian(BaseLandmarks):
 
     Notes
     -----
-    Cost some 20 to 100 products with L for each linear system, and N m^2; memory N m numbers
+    Cost some 20 to 100 products with L for each linear system, and N m^2; memory 2 N m numbers
     (for p = 1, N). With 1 / ridge^p beyond 1e16 times the smallest eigenvalue of the covariance,
     double precision cannot hold both.
 
@@ -441,10 +438,3 @@ def _unit_columns(places: Array, like: Array) -> Array:
 
 def _beside(places: Array, like: Array) -> Array:
     return place(places, like=like, dtype=index_dtype(like, namespace(like)))
-
-
-def _products(left: list[Array], right: list[Array]) -> Array:
-    """Return A^T B for matrices in blocks of columns; they are never put together."""
-    xp = namespace(*left)
-    rows = [xp.concat([a.T @ b for b in right], axis=1) for a in left]
-    return xp.concat(rows, axis=0)
