@@ -37,7 +37,7 @@ def cholesky(a: Array) -> Array:
     from scipy.linalg import LinAlgError, cholesky
 
     try:
-        return cholesky(a, lower=True, check_finite=False)
+        return cholesky(a.T, lower=True, check_finite=False)  # in LAPACK's order without a copy
     except LinAlgError as error:
         raise NotPositiveDefiniteError(f"Cholesky of a {a.shape} matrix failed.") from error
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import array_api_extra as xpx
-
 from ..array import Array
 from ..contracts import Neighborhood, PSDOperator, SplitOperator
 from ..progress import Progress, silent
@@ -84,7 +82,7 @@ class Whole(_Way):
     def add(self, step: int) -> None:
         """Add one strip."""
         if self._A is None:
-            self._A = _halved(self.features.rows(), self._part, self.triangle.columns)
+            self._A = self._part.half(self.features.rows())
         _add_strip(self.triangle, step, self._A, self._part)
 
 
@@ -101,7 +99,7 @@ class Rows(_Way):
         """Add what one set of points has in U."""
         rows = self.plan.sets[step]
         part = self._local.restrict(rows)
-        A = _halved(self.features.rows(self._local.reads(rows)), part, self.triangle.columns)
+        A = part.half(self.features.rows(self._local.reads(rows)))
         for strip in range(len(self.triangle.columns)):
             _add_strip(self.triangle, strip, A, part)
 
@@ -147,19 +145,9 @@ class Unsplit:
         return self._operator.matmul(A)
 
 
-def _halved(V: Array, part: Neighborhood, columns: list[slice]) -> Array:
-    """Return A = H V (n, d), a strip of columns at a time; V itself if H = I."""
-    for J in columns:
-        strip = V[:, J]
-        A = part.half(strip)
-        if A is strip:
-            return V
-        V = xpx.at(V)[: A.shape[0], J].set(A)  # in the place of what it was made from
-    return V[: A.shape[0], :]
-
-
 def _add_strip(triangle: Triangle, strip: int, A: Array, part: Neighborhood) -> None:
     """Add A^T C A of some points to one strip."""
     J = triangle.columns[strip]
-    B = part.core(A[:, J])
-    triangle.add(strip, A[: B.shape[0], J.start :], B)
+    A_J = A[:, J]
+    B = part.core(A_J)
+    triangle.add(strip, A[: B.shape[0], J.start :], B, symmetric=B is A_J)

@@ -12,6 +12,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol, Self
 
+import array_api_extra as xpx
+
 from ..array import Array, accumulation_dtype, cholesky, eigh_smallest, namespace, solve_triangular
 from ..exceptions import NotPositiveDefiniteError, invalid_parameter
 
@@ -67,7 +69,7 @@ class CholeskyWarp:
 
     @classmethod
     def from_matrix(cls, U: Array, dtype: object, accumulation: str = "") -> Self:
-        """Factor I + U; cost d^3 / 3."""
+        """Factor I + U; cost d^3 / 3. U may be overwritten."""
         return cls(namespace(U).astype(_factor(U), dtype, copy=False), accumulation)
 
     def transform(self, Phi: Array) -> Array:
@@ -136,7 +138,10 @@ class SpectralWarp(_DenseWarp):
     def from_matrices(
         cls, U: Array, C: Array, rank: int, dtype: object, accumulation: str = ""
     ) -> Self:
-        """Keep `rank` directions, with U = Phi^T M Phi and C = Phi^T Phi; cost O(d^3)."""
+        """Keep `rank` directions, with U = Phi^T M Phi and C = Phi^T Phi; cost O(d^3).
+
+        U may be overwritten.
+        """
         if not 1 <= rank <= U.shape[0]:
             expected = f"None or an integer from 1 to the number of features, {U.shape[0]}"
             raise invalid_parameter("the warp", "rank", expected, rank)
@@ -208,10 +213,11 @@ class LowRankWarp:
 
 
 def _factor(U: Array) -> Array:
-    """Return lower-triangular R with R R^T = I + U."""
-    xp = namespace(U)
+    """Return lower-triangular R with R R^T = I + U; U may be overwritten."""
+    d = U.shape[0]
+    flat = namespace(U).reshape(U, (-1,))
     try:
-        return cholesky(xp.eye(U.shape[0], dtype=U.dtype, device=U.device) + U)
+        return cholesky(namespace(U).reshape(xpx.at(flat)[:: d + 1].add(1.0), (d, d)))
     except NotPositiveDefiniteError as error:
         raise NotPositiveDefiniteError(
             f"I + Phi^T M Phi ({U.shape[0]} x {U.shape[0]}, {U.dtype}) is not positive definite to "

@@ -113,7 +113,7 @@ class _Sums:
 
     def matrix(self, name: str, X: Any, operator: PSDOperator) -> tuple[Array, str]:
         """Return Phi^T M Phi (d, d) for the points X (n, p), and how it was done."""
-        size = Size.of(X, self.feature_map.transform(X[:1, :]))
+        size = Size.of(X, self.feature_map.transform(X[:1, :]), operator)
         limit = parse_memory(self.memory_limit)
         if self.memory_limit is None and limit is not None:  # refuse only what was asked for
             limit = max(limit, least_memory(size))

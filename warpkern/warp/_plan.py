@@ -18,7 +18,7 @@ from ._order import locality_order
 __all__ = ["Plan", "Size", "least_memory", "parse_memory", "plan_accumulation"]
 
 _UNITS = {"KB": 10**3, "MB": 10**6, "GB": 10**9, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30}
-_MAX_WIDTH = 512
+_LEAST_WIDTH, _MAX_WIDTH = 512, 2048  # of strips, where they can be chosen freely
 _LEAST_BLOCK, _MAX_BLOCK = 256, 8192
 _LEAST_SET = 1024
 _BLOCK_COPIES = 4  # a block of features, and what computing it needs
@@ -31,19 +31,35 @@ _COSINE, _PRODUCT, _DISK = 1.0, 1.0 / 190.0, 4.0
 
 @dataclass(frozen=True)
 class Size:
-    """What the cost of U depends on: N points of p numbers, d features of `itemsize` bytes."""
+    """What the cost of U depends on.
+
+    Attributes
+    ----------
+    n, p, d : int
+        Points, numbers of a point (of a sparse one that are not zero) and features.
+    itemsize : int
+        Bytes of a feature.
+    copies : int
+        2 if the operator has a half other than I, whose product with the features is held; else 1.
+    """
 
     n: int
     p: float
     d: int
     itemsize: int
+    copies: int = 1
 
     @classmethod
-    def of(cls, X: Any, sample: Array) -> Size:
+    def of(cls, X: Any, sample: Array, operator: PSDOperator) -> Size:
         """Return the size of a problem with points X and features like `sample` (1, d)."""
         p = X.nnz / X.shape[0] if is_sparse(X) else X.shape[1]
         bits = namespace(sample).finfo(sample.dtype).bits
-        return cls(X.shape[0], p, int(sample.shape[1]), int(bits) // 8)
+        copies = 1
+        if isinstance(operator, SplitOperator):
+            xp = namespace(sample)
+            probe = xp.zeros((operator.n, 1), dtype=sample.dtype, device=sample.device)
+            copies = 1 if operator.half(probe) is probe else 2
+        return cls(X.shape[0], p, int(sample.shape[1]), int(bits) // 8, copies)
 
     @property
     def whole(self) -> int:
@@ -131,8 +147,10 @@ def plan_accumulation(size: Size, X: Any, operator: PSDOperator, limit: int | No
     block = _block(size, limit)
     free = limit - _fixed_memory(size, block)
     strip = _STRIP_COPIES * size.n * size.itemsize
-    if size.whole + width * strip <= free:
-        return Plan("whole", width, block, f"all features fit into {_text(limit)}")
+    fitting = (free - size.copies * size.whole) // strip
+    if fitting >= min(size.d, _LEAST_WIDTH):
+        reason = f"all features fit into {_text(limit)}"
+        return Plan("whole", min(width, fitting), block, reason)
     too_large = f"all features would take {_text(size.whole)} of {_text(limit)}"
     width = min(width, free // strip)
     passes = -(-size.d // width)
@@ -158,7 +176,7 @@ def _plan_rows(
     size: Size, X: Any, local: LocalForm, block: int, free: int, too_large: str
 ) -> tuple[float, Plan] | None:
     """Return the cost and the plan by rows with the largest sets of points that fit, if any do."""
-    width = min(size.d, _MAX_WIDTH)
+    width = min(size.d, _LEAST_WIDTH)
     order = locality_order(X)
     points = size.n // 2
     while points * size.d * size.itemsize > free:
@@ -166,7 +184,8 @@ def _plan_rows(
     while points >= min(_LEAST_SET, size.n):
         sets = tuple(order[rows] for rows in row_blocks(size.n, points))
         reads = [local.reads(rows).shape[0] for rows in sets]
-        if (max(reads) * size.d + _STRIP_COPIES * points * width) * size.itemsize <= free:
+        held = max(reads) + (size.copies - 1) * points
+        if (held * size.d + _STRIP_COPIES * points * width) * size.itemsize <= free:
             times = sum(reads) / size.n
             reason = (
                 f"{too_large}; they are computed for {len(sets)} sets of points, each with its "

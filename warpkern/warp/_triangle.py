@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import array_api_extra as xpx
 
-from ..array import Array, accumulation_dtype, namespace, row_blocks
+from ..array import Array, accumulation_dtype, is_host, namespace, row_blocks
 
 __all__ = ["Triangle"]
 
-_BLOCK = 8192
-_LEAST_SQUARE = 128
+_BLOCK = 16_384
+_LEAST_SQUARE = 256  # smaller products take as long
 
 
 class Triangle:
@@ -44,13 +44,19 @@ class Triangle:
             for J in self.columns
         ]
 
-    def add(self, strip: int, left: Array, right: Array) -> None:
-        """Add left^T right, for left (n, d - s) and right (n, t - s), to a strip."""
-        xp = namespace(left)
+    def add(self, strip: int, left: Array, right: Array, *, symmetric: bool = False) -> None:
+        """Add left^T right, for left (n, d - s) and right (n, t - s), to a strip.
+
+        `symmetric` says that they are the same columns of one matrix.
+        """
+        width = right.shape[1]
+        # NumPy has BLAS compute one triangle of a^T a; elsewhere small squares save as much.
+        least = width if symmetric and is_host(left) else _LEAST_SQUARE
         total = self.strips[strip]
         for rows in row_blocks(right.shape[0], _BLOCK):
-            product = _lower_product(left[rows, :], right[rows, :])
-            total += xp.astype(product, total.dtype, copy=False)
+            total = _add_lower(total, left[rows, :width], right[rows, :], 0, least)
+            if left.shape[1] > width:
+                total = _add(total, left[rows, width:].T @ right[rows, :], width, 0)
         self.strips[strip] = total
 
     def matrix(self, scale: float) -> Array:
@@ -65,19 +71,25 @@ class Triangle:
         return U
 
 
-def _lower_product(left: Array, right: Array) -> Array:
-    """Return left^T right (m, k), m >= k; above the diagonal it need not be filled."""
-    m, k = left.shape[1], right.shape[1]
-    if k <= _LEAST_SQUARE:
-        return left.T @ right
-    xp, half = namespace(left), k // 2
-    first = _lower_product(left[:, :half], right[:, :half])
-    above = xp.zeros((half, k - half), dtype=first.dtype, device=first.device)
-    second = _lower_product(left[:, half:k], right[:, half:])
-    corner = left[:, half:k].T @ right[:, :half]
-    top = [xp.concat([first, above], axis=1), xp.concat([corner, second], axis=1)]
-    below = [left[:, k:].T @ right] if m > k else []
-    return xp.concat([*top, *below], axis=0)
+def _add_lower(total: Array, left: Array, right: Array, at: int, least: int) -> Array:
+    """Return `total` with left^T right (k, k) added from (at, at) on, on and below the diagonal.
+
+    By halves: the corner, and what is on both sides of it, down to squares of order `least`.
+    """
+    k = right.shape[1]
+    if k <= least:
+        return _add(total, left.T @ right, at, at)
+    half = k // 2
+    total = _add_lower(total, left[:, :half], right[:, :half], at, least)
+    total = _add_lower(total, left[:, half:], right[:, half:], at + half, least)
+    return _add(total, left[:, half:].T @ right[:, :half], at + half, at)
+
+
+def _add(total: Array, product: Array, row: int, column: int) -> Array:
+    """Return `total` with `product` added, whose first entry belongs at (row, column)."""
+    rows, columns = slice(row, row + product.shape[0]), slice(column, column + product.shape[1])
+    product = namespace(total).astype(product, total.dtype, copy=False)
+    return xpx.at(total)[rows, columns].add(product)
 
 
 def _symmetric_top(strip: Array) -> Array:
