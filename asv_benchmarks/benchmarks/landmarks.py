@@ -4,9 +4,9 @@ Run by asv, or by hand, which prints tables measured in one run:
 
     WARPKERN_DATA=FOLDER python asv_benchmarks/benchmarks/landmarks.py [TABLE ...]
 
-TABLE is pyamg, scaling or choices; without one, all are printed, which takes a quarter of an hour.
-FOLDER holds mnist.npz and covtype.npz. Graphs are built first, outside of what is timed, and kept
-in the folder that WARPKERN_CACHE names, if it is set.
+TABLE is pyamg, scaling, warp or choices; without one, all are printed, which takes a quarter of an
+hour. FOLDER holds mnist.npz and covtype.npz. Graphs are built first, outside of what is timed, and
+kept in the folder that WARPKERN_CACHE names, if it is set.
 """
 
 import os
@@ -19,12 +19,14 @@ from scipy.sparse import csr_matrix, eye_array
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent.parent))
 
-from benchmarks.common import load
-from benchmarks.graphs import covtype, timed
+from benchmarks.common import exponent, load, seconds, timed
+from benchmarks.graphs import covtype
 from warpkern.contracts import Graph
+from warpkern.features import RBF
 from warpkern.graphs import ExactKNN, NNDescent
-from warpkern.operators import LandmarkLaplacian
+from warpkern.operators import LandmarkLaplacian, LaplacianPower
 from warpkern.operators._matrix import Laplacian
+from warpkern.warp import fit_warp
 
 K, M, RIDGE, TOL = 10, 500, 1e-4, 1e-8
 SAMPLE = 20  # right sides that pyamg is timed on
@@ -44,15 +46,16 @@ def cached(name, build):
     return graph
 
 
+def mnist_images():
+    """Return 64,000 images: all for training, 4,000 for testing."""
+    data = load("mnist")
+    images = np.concatenate([data["x_train"], data["x_test"][:4000]]).reshape(-1, 784)
+    return images.astype(np.float32) / 255
+
+
 def mnist_graph():
-    """Return the graph of 64,000 images: all for training, 4,000 for testing."""
-
-    def build():
-        data = load("mnist")
-        images = np.concatenate([data["x_train"], data["x_test"][:4000]]).reshape(-1, 784)
-        return NNDescent(K, random_state=0).build(images.astype(np.float32) / 255)
-
-    return cached("landmarks-mnist-64000", build)
+    build = NNDescent(K, random_state=0).build
+    return cached("landmarks-mnist-64000", lambda: build(mnist_images()))
 
 
 def covtype_graph(n):
@@ -135,7 +138,7 @@ def scaling_table():
                 f"{operator.solve_info_.describe()}",
                 flush=True,
             )
-        slopes = [np.polyfit(np.log(SIZES), np.log(t), 1)[0] for t in (walls, processors)]
+        slopes = [exponent(SIZES, times) for times in (walls, processors)]
         print(f"  {solver:9} exponent {slopes[0]:.2f}, of processors {slopes[1]:.2f}", flush=True)
 
 
@@ -147,6 +150,18 @@ def least(graph, solver, repeat):
         operator, spent = fitted(graph, solver=solver)
         runs.append((spent, time.process_time() - start))
     return operator, *(min(column) for column in zip(*runs, strict=True))
+
+
+def warp_table(d=4000, repeat=3):
+    """Print what the warp of rank m takes beside the whole matrix U, operators given."""
+    X, graph = mnist_images(), mnist_graph()
+    phi = RBF(d, random_state=0).fit(X)
+    operators = {"full U": LaplacianPower().fit(graph), "low rank": fitted(graph)[0]}
+    runs = {name: lambda M=M: fit_warp(phi, X, M) for name, M in operators.items()}
+    found = seconds(runs, repeat)
+    full, low = found["full U"][0], found["low rank"][0]
+    print(f"The warp, MNIST 64,000 points, d = {d:,}, m = {M}, operators given")
+    print(f"  full U {full:.2f} s, low rank {low:.3f} s: {full / low:.0f} x")
 
 
 def choices_table():
@@ -182,7 +197,12 @@ class Landmarks:
         LandmarkLaplacian(200, solver=solver, random_state=0).fit(self.graph)
 
 
-TABLES = {"pyamg": pyamg_table, "scaling": scaling_table, "choices": choices_table}
+TABLES = {
+    "pyamg": pyamg_table,
+    "scaling": scaling_table,
+    "warp": warp_table,
+    "choices": choices_table,
+}
 
 if __name__ == "__main__":
     for table in sys.argv[1:] or TABLES:

@@ -31,7 +31,13 @@ from warpkern.features import (
 from warpkern.features import Product as KroneckerProduct
 from warpkern.graphs import LSH, ExactKNN, NNDescent
 from warpkern.heads import KRR
-from warpkern.operators import AmplifiedResistance, LandmarkLaplacian, LaplacianPower
+from warpkern.operators import (
+    AmplifiedResistance,
+    HeatLaplacian,
+    LandmarkLaplacian,
+    LaplacianPower,
+    SaturatingLaplacian,
+)
 from warpkern.registry import KINDS, default_registry
 from warpkern.testing import ConformanceError, check_component, checks
 
@@ -56,6 +62,8 @@ BUILT_IN = {
     ("graph", "exact"): ExactKNN,
     ("graph", "nn-descent"): lambda: NNDescent(random_state=0),
     ("graph", "lsh"): lambda: LSH(random_state=0),
+    ("operator", "heat"): HeatLaplacian,
+    ("operator", "saturating"): SaturatingLaplacian,
     ("operator", "laplacian"): LaplacianPower,
     ("operator", "landmark"): lambda: LandmarkLaplacian(random_state=0),
     ("operator", "amplified-resistance"): lambda: AmplifiedResistance(random_state=0),
