@@ -14,7 +14,7 @@ from scipy.sparse import random_array
 from warpkern import WarpClassifier
 from warpkern.array import to_host
 from warpkern.datasets import make_two_moons
-from warpkern.exceptions import InvalidDataError
+from warpkern.exceptions import InvalidDataError, InvalidParameterError
 from warpkern.features import RBF, Linear
 from warpkern.graphs import ExactKNN, Graph
 from warpkern.operators import HeatLaplacian, LaplacianPower
@@ -124,16 +124,16 @@ class TestChoice:
         assert choose(None).way == "whole"
 
     def test_a_graph_of_few_neighbours_is_taken_by_rows(self, monkeypatch):
-        plan = cost(20_000, 400, monkeypatch)(80_000_000)
+        plan = cost(20_000, 400, monkeypatch)(45_000_000)
         assert plan.way == "rows"
         np.testing.assert_array_equal(np.sort(np.concatenate(plan.sets)), np.arange(20_000))
-        assert "32.0 MB of 80.0 MB" in plan.reason
+        assert "32.0 MB of 45.0 MB" in plan.reason
         assert "1.0 times in all" in plan.reason
 
     def test_cheap_features_are_computed_again_and_dear_ones_filed(self, monkeypatch):
         M = HeatLaplacian(alpha=1.0).fit(line(20_000))
-        assert cost(20_000, 400, monkeypatch, operator=M)(76_000_000).way == "columns"
-        plan = cost(20_000, 400, monkeypatch, p=3000, operator=M)(76_000_000)
+        assert cost(20_000, 400, monkeypatch, operator=M)(45_000_000).way == "columns"
+        plan = cost(20_000, 400, monkeypatch, p=3000, operator=M)(45_000_000)
         assert plan.way == "scratch"
         assert "in a file" in plan.reason
 
@@ -146,7 +146,7 @@ class TestChoice:
 
     def test_no_file_where_the_disk_is_full(self, monkeypatch):
         M = HeatLaplacian(alpha=1.0).fit(line(20_000))
-        plan = cost(20_000, 400, monkeypatch, p=3000, disk=10**6, operator=M)(76_000_000)
+        plan = cost(20_000, 400, monkeypatch, p=3000, disk=10**6, operator=M)(45_000_000)
         assert plan.way == "columns"
 
     def test_a_graph_of_many_neighbours_is_not_taken_by_rows(self, monkeypatch, rng):
@@ -154,7 +154,7 @@ class TestChoice:
         pairs = np.sort(rng.integers(0, n, (n, 60)), axis=1).ravel()
         graph = Graph(np.arange(0, 60 * n + 1, 60), pairs, np.ones(60 * n, dtype=np.float32))
         M = LaplacianPower(alpha=1.0).fit(graph)
-        assert cost(n, 400, monkeypatch, operator=M)(76_000_000).way != "rows"
+        assert cost(n, 400, monkeypatch, operator=M)(45_000_000).way != "rows"
 
 
 @pytest.mark.parametrize("way", ["rows", "columns", "scratch"])
@@ -204,8 +204,8 @@ def breaks_after(steps, monkeypatch):
     monkeypatch.setattr(_checkpoint, "_INTERVAL", 0.0)
     save = _checkpoint.Checkpoint.save
 
-    def failing(self, triangle, done, *, last):
-        save(self, triangle, done, last=last)
+    def failing(self, triangle, plan, done, *, last):
+        save(self, triangle, plan, done, last=last)
         if done == steps:
             raise Interrupted
 
@@ -228,7 +228,9 @@ def test_resumed_sum_is_the_same_to_the_last_bit(limit, rank, backend, points, t
                 fit_warp(phi, X, M, checkpoint=tmp_path, **options)
         calls = []
         add = _checkpoint.Triangle.add
-        patch.setattr(_checkpoint.Triangle, "add", lambda *a: calls.append(a[1]) or add(*a))
+        patch.setattr(
+            _checkpoint.Triangle, "add", lambda *a, **k: calls.append(a[1]) or add(*a, **k)
+        )
         resumed = fit_warp(phi, X, M, checkpoint=tmp_path, **options)
         assert len(calls) > 0
         if rank is None:
@@ -243,19 +245,48 @@ def test_resumed_sum_is_the_same_to_the_last_bit(limit, rank, backend, points, t
         )
 
 
-def test_checkpoint_of_something_else_is_refused(points, tmp_path):
+def test_other_fits_have_files_of_their_own(points, tmp_path):
     phi = RBF(D, random_state=0).fit(points)
     graph = ExactKNN(5).build(points)
     M = LaplacianPower(alpha=3.0).fit(graph)
-    fit_warp(phi, points, M, checkpoint=tmp_path)
     others = [
+        (phi, points, M),
         (RBF(D, random_state=1).fit(points), points, M),
         (phi, points + 1e-9, M),
         (phi, points, LaplacianPower(alpha=2.0).fit(graph)),
     ]
-    for other in others:
-        with pytest.raises(InvalidDataError, match=r"other points, features, operator or settings"):
-            fit_warp(*other, checkpoint=tmp_path)
+    for count, other in enumerate(others, start=1):
+        saved = fit_warp(*other, checkpoint=tmp_path)
+        np.testing.assert_array_equal(saved.R, fit_warp(*other).R)
+        assert len(list(tmp_path.iterdir())) == count
+
+
+def test_resumed_plan_is_the_one_that_was_begun(points, tmp_path):
+    """Whatever memory or disk there is by then."""
+    phi = RBF(D, random_state=0).fit(points)
+    M = LaplacianPower(alpha=3.0).fit(ExactKNN(5).build(points))
+    first = fit_warp(phi, points, M, checkpoint=tmp_path, memory_limit=63_000)
+    again = fit_warp(phi, points, M, checkpoint=tmp_path)
+    assert again.describe() == first.describe()
+    np.testing.assert_array_equal(again.R, first.R)
+
+
+@pytest.mark.parametrize("content", [b"", b"PK damaged"])
+def test_damaged_checkpoint_is_named(content, points, tmp_path):
+    phi = RBF(D, random_state=0).fit(points)
+    M = LaplacianPower(alpha=3.0).fit(ExactKNN(5).build(points))
+    fit_warp(phi, points, M, checkpoint=tmp_path)
+    (file,) = tmp_path.iterdir()
+    file.write_bytes(content)
+    with pytest.raises(InvalidDataError, match=rf"{file.name} cannot be read"):
+        fit_warp(phi, points, M, checkpoint=tmp_path)
+
+
+def test_checkpoint_that_is_no_folder_is_named(points):
+    phi = RBF(D, random_state=0).fit(points)
+    M = LaplacianPower(alpha=3.0).fit(ExactKNN(5).build(points))
+    with pytest.raises(InvalidParameterError, match="'checkpoint'"):
+        fit_warp(phi, points, M, checkpoint=3)
 
 
 def test_model_goes_on_after_being_killed(tmp_path):
@@ -271,8 +302,8 @@ def test_model_goes_on_after_being_killed(tmp_path):
         folder, target, kill = sys.argv[1:]
         if kill == "yes":
             save = _checkpoint.Checkpoint.save
-            def saved(self, triangle, done, *, last):
-                save(self, triangle, done, last=last)
+            def saved(self, triangle, plan, done, *, last):
+                save(self, triangle, plan, done, last=last)
                 if done == 3:
                     os.kill(os.getpid(), signal.SIGKILL)
             _checkpoint.Checkpoint.save = saved

@@ -46,7 +46,6 @@ def differences(points: Array, queries: Array, candidates: Array) -> Array:
 def sparse_product(indptr: Array, indices: Array, data: Array, V: Array) -> Array:
     """Return A V (n, k) for A (n, m) in compressed rows and V (m, k)."""
     result = np.empty((len(indptr) - 1, V.shape[1]), dtype=V.dtype)
-    data = data.astype(V.dtype, copy=False)
     _in_threads(_of_sums, len(result), indptr, indices, data, _full_rows(V), result)
     return result
 

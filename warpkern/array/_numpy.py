@@ -62,7 +62,9 @@ def column_dots(a: Array, b: Array) -> Array:
 def csr_matmul(
     indptr: Array, indices: Array, data: Array, shape: tuple[int, int], v: Array
 ) -> Array:
-    if _worth_compiling(data.size * v.shape[1] // 8):  # SciPy's product is in one thread
+    if data.dtype == v.dtype and _worth_compiling(
+        data.size * v.shape[1] // 8
+    ):  # SciPy's product is in one thread
         from ._compiled import sparse_product
 
         return sparse_product(indptr, indices, data, v)

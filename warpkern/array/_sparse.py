@@ -226,7 +226,8 @@ def placed_csr(matrix: Any, like: Array, dtype: Any) -> CSR:
     """
     rows = as_rows(matrix)
     # SciPy would convert 64-bit indices in every product.
-    indices = np.int32 if is_host(like) else index_dtype(like, namespace(like))
+    short = is_host(like) and rows.nnz < 2**31 and max(rows.shape) < 2**31
+    indices = np.int32 if short else index_dtype(like, namespace(like))
     return CSR(
         place(rows.indptr, like=like, dtype=indices),
         place(rows.indices, like=like, dtype=indices),

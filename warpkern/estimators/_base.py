@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from abc import abstractmethod
 from collections.abc import Callable
+from numbers import Integral
 from typing import Any, Self
 
 from sklearn.base import BaseEstimator
@@ -100,6 +101,9 @@ class WarpEstimator(BaseEstimator):  # type: ignore[misc]
         """Make, seed and fit the stages; `others` are components to seed along with them."""
         feature_map = make_component(self, "feature_map", self.feature_map)
         graph = operator = None
+        if self.checkpoint is not None and not isinstance(self.random_state, Integral):
+            expected = "an integer with a checkpoint, or each call has features of its own"
+            raise invalid_parameter(self, "random_state", expected, self.random_state)
         if self.operator is None and self.rank is not None:
             raise invalid_parameter(self, "rank", "None where there is no operator", self.rank)
         if self.operator is not None:

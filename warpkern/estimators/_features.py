@@ -32,8 +32,8 @@ class WarpedFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, WarpEsti
     rank : int, optional
         Keep only the `rank` directions that are smoothest on the graph.
     symmetric : bool
-        The symmetric root itself, not rotated: each feature stays close to what it was. Costs some
-        20 times as much to factor.
+        The symmetric root itself, not rotated: each feature stays close to what it was. Costs many
+        times as much to factor.
     backend, device : str, optional
         Where to compute with NumPy input; the answers are NumPy arrays again.
     memory_limit : bytes or text like "6GB", optional

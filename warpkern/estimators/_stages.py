@@ -96,7 +96,8 @@ def fit_stages(
 
 def _told(component: Any, verbose: bool) -> Any:
     """Return a component that shows its progress if `verbose`, and if it can."""
-    if verbose and "verbose" in component.get_params(deep=False):
+    parameters = component.get_params(deep=False) if hasattr(component, "get_params") else {}
+    if verbose and "verbose" in parameters:
         component.set_params(verbose=True)
     return component
 

@@ -37,6 +37,7 @@ __all__ = ["AmplifiedResistance", "FittedLandmarks", "LandmarkLaplacian"]
 
 _USUAL = 500  # landmarks for "auto"
 _SKETCH = 64  # columns that stand for the graph's kernel where distances are compared
+_SPARE = 10  # columns beyond the number of pivots
 _BY_SKETCH = ("kmeans++", "rpcholesky")
 
 
@@ -105,9 +106,8 @@ class BaseLandmarks(BaseOperator):
     def fit(self, graph: Graph, labeled: Array | None = None) -> FittedLandmarks:
         """Return M for `graph`; of the rows in `labeled` at most half become landmarks."""
         graph = one_graph(self, graph)
-        m = self._checked_count(graph.n_nodes)
         given = None if isinstance(self.landmarks, str | None) else self._given_rows(graph.n_nodes)
-        m = m if given is None else given.shape[0]
+        m = self._checked_count(graph.n_nodes) if given is None else given.shape[0]
         rng = host_generator(self.random_state)
         alpha = self._checked_alpha(graph)
         solver = self._solver(graph, m)
@@ -204,8 +204,10 @@ class BaseLandmarks(BaseOperator):
         if self.landmarks not in _BY_SKETCH:
             expected = f"None, 'random', {', '.join(map(repr, _BY_SKETCH))} or indices of rows"
             raise invalid_parameter(self, "landmarks", expected, self.landmarks)
-        Y = self._sketch(solver, _SKETCH if self.landmarks == "kmeans++" else m, rng)
-        rows = solver.order[LANDMARKS[self.landmarks](Linear(), Y, m, 0.0, rng)]
+        # More columns than pivots: with as many, rounding would decide on the last of them.
+        Y = self._sketch(solver, _SKETCH if self.landmarks == "kmeans++" else m + _SPARE, rng)
+        found = LANDMARKS[self.landmarks](Linear(), Y, m, 0.0, rng)
+        rows = solver.order[host.unique_values(found)]  # isolated nodes are the same point here
         left = host.ones(solver.n, dtype=bool)
         left[rows] = False
         rest = rng.permutation(host.nonzero(left)[0])[: m - rows.shape[0]]

@@ -74,7 +74,7 @@ class LaplacianPower(BaseOperator):
 
 def checked_alpha(operator: Any, n_nodes: int) -> float:
     """Return the weight that an operator on N nodes has by its parameter `alpha`."""
-    if operator.alpha == "auto":
+    if isinstance(operator.alpha, str) and operator.alpha == "auto":
         return _AUTO_ALPHA / n_nodes
     return require_number(operator, "alpha", operator.alpha, also="'auto' or ")
 

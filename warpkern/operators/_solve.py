@@ -223,7 +223,7 @@ class RidgeSolver:
             sum(counts),
             max(iterations),
             max(residuals),
-            max(residuals) <= self.tol,
+            all(residual <= self.tol for residual in residuals),  # also if one is NaN
             getattr(self._precondition, "fill", None),
             getattr(self._precondition, "sizes", None),
         )

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from ..array import Array, host
+from ..array import Array, host, namespace
 from ..contracts import Graph
 from ..exceptions import (
     InvalidParameterError,
@@ -21,8 +21,8 @@ from ._matrix import Laplacian
 
 __all__ = ["FittedSpectral", "HeatLaplacian", "SaturatingLaplacian", "SpectralLaplacian"]
 
-_MOST_TERMS = 1024
-_MOST_GROWTH = 80.0  # exp of which is a number in single precision
+_LEAST_TERMS, _MOST_TERMS = 64, 2048
+_ROUNDING = 2.0**-44  # of coefficients, beside the largest value
 
 
 class _Spectral(BaseOperator):
@@ -31,18 +31,22 @@ class _Spectral(BaseOperator):
     alpha: float | str
     normalized: bool
     tol: float
+    # Whether the tolerance is relative to the least value of h, not to the largest of x^c h(x).
+    _relative = True
 
     def fit(self, graph: Graph, labeled: Array | None = None) -> FittedSpectral:  # noqa: ARG002
         """Return M for `graph`; the labels are not used."""
         graph = one_graph(self, graph)
         alpha = checked_alpha(self, graph.n_nodes)
         tol = require_positive(self, "tol", self.tol)
-        function, power = self._factors()
         L = Laplacian.of(graph, normalized=self.normalized)
-        series = chebyshev_series(self, function, power, L.largest or 1.0, tol)
+        function, power = self._factors(L)
+        series = chebyshev_series(
+            self, function, power, L.largest or 1.0, tol, relative=self._relative
+        )
         return FittedSpectral(L, alpha, power, series=series)
 
-    def _factors(self) -> tuple[Callable[[Any], Any], int]:
+    def _factors(self, L: Laplacian) -> tuple[Callable[[Any], Any], int]:
         """Return h and c."""
         raise NotImplementedError
 
@@ -104,7 +108,9 @@ class SpectralLaplacian(_Spectral):
         self.normalized = normalized
         self.tol = tol
 
-    def _factors(self) -> tuple[Callable[[Any], Any], int]:
+    _relative = False
+
+    def _factors(self, L: Laplacian) -> tuple[Callable[[Any], Any], int]:  # noqa: ARG002
         if not callable(self.function):
             raise invalid_parameter(self, "function", "a callable", self.function)
         return self.function, require_integer(self, "power", self.power, least=0)
@@ -151,8 +157,12 @@ class HeatLaplacian(_Spectral):
         self.normalized = normalized
         self.tol = tol
 
-    def _factors(self) -> tuple[Callable[[Any], Any], int]:
+    def _factors(self, L: Laplacian) -> tuple[Callable[[Any], Any], int]:
         t = require_positive(self, "t", self.t)
+        most = _most_growth(L)
+        if t * L.largest > most:
+            expected = f"at most {most / L.largest:.3g} for this graph in {L.diagonal.dtype}"
+            raise invalid_parameter(self, "t", f"{expected}: beyond that exp(t L) is rounding", t)
         return (lambda x: _growth(t, x)), 1
 
 
@@ -197,7 +207,7 @@ class SaturatingLaplacian(_Spectral):
         self.normalized = normalized
         self.tol = tol
 
-    def _factors(self) -> tuple[Callable[[Any], Any], int]:
+    def _factors(self, L: Laplacian) -> tuple[Callable[[Any], Any], int]:  # noqa: ARG002
         mu = require_positive(self, "mu", self.mu)
         power = require_integer(self, "power", self.power)
         return (lambda x: 1.0 / (mu + x**power)), power
@@ -222,16 +232,27 @@ class FittedSpectral(FittedLaplacian):
 
 
 def chebyshev_series(
-    owner: object, function: Callable[[Any], Any], power: int, largest: float, tol: float
+    owner: object,
+    function: Callable[[Any], Any],
+    power: int,
+    largest: float,
+    tol: float,
+    *,
+    relative: bool,
 ) -> tuple[float, ...]:
     """Return coefficients a_k of h on [0, largest], as many as x^c h(x) needs to meet `tol`."""
-    terms = 8
+    terms = _LEAST_TERMS
     while True:
         nodes, values, coefficients = _interpolate(owner, function, largest, terms)
-        allowed = tol * float(host.max(host.abs(values) * (nodes / largest) ** power))
+        sizes = host.abs(values)
+        if relative:
+            allowed = tol * float(host.min(sizes))
+        else:
+            allowed = tol * float(host.max(sizes * (nodes / largest) ** power))
+        allowed = max(allowed, _ROUNDING * float(host.max(sizes)))
         rest = host.abs(coefficients) > allowed / 8
         needed = int(host.nonzero(rest)[0][-1]) + 1 if bool(host.any(rest)) else 1
-        if needed <= terms * 3 // 4:  # the last quarter is below the tolerance
+        if needed <= terms // 2:  # all of the finer half is below the tolerance
             break
         if terms >= _MOST_TERMS:
             raise InvalidParameterError(
@@ -282,13 +303,13 @@ def apply_series(series: tuple[float, ...], Y: Callable[[Array], Array], V: Arra
     return total if before is None else total - before
 
 
+def _most_growth(L: Laplacian) -> float:
+    """Return the exponent up to which exp leaves a quarter of the digits to its smallest values."""
+    eps = namespace(L.diagonal).finfo(L.diagonal.dtype).eps
+    return -0.75 * math.log(float(eps))
+
+
 def _growth(t: float, x: Any) -> Any:
     """(exp(t x) - 1) / x, which is t at 0."""
-    largest = float(host.max(x))
-    if t * largest > _MOST_GROWTH:
-        raise InvalidParameterError(
-            f"The 't' parameter of HeatLaplacian must be at most {_MOST_GROWTH / largest:.3g} for "
-            f"this graph, where exp(t L) still is a number. Got {t:.3g} instead."
-        )
     small = host.where(x > 0, x, 1.0)
     return host.where(x > 0, host.expm1(t * small) / small, t)

@@ -44,7 +44,8 @@ class OperatorSum(BaseOperator):
 
     def fit(self, graph: Graph | Sequence[Graph], labeled: Array | None = None) -> FittedSum:
         """Return M for one graph, or for one graph for each term."""
-        if not isinstance(self.terms, Sequence) or not self.terms:
+        terms = self.terms if isinstance(self.terms, Sequence) else []
+        if not terms or not all(hasattr(term, "fit") for term in terms):
             raise invalid_parameter(self, "terms", "a list of operators", self.terms)
         graphs = list(graph) if isinstance(graph, Sequence) else [graph] * len(self.terms)
         if len(graphs) != len(self.terms):

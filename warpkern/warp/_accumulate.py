@@ -7,7 +7,7 @@ from typing import Any
 from ..array import Array
 from ..contracts import Neighborhood, PSDOperator, SplitOperator
 from ..progress import Progress, silent
-from ._checkpoint import Checkpoint
+from ._checkpoint import Checkpoint, Saved
 from ._features import Features, ScratchFeatures
 from ._plan import Plan
 from ._triangle import Triangle
@@ -19,7 +19,9 @@ def warping_matrix(
     features: Features,
     operator: PSDOperator,
     plan: Plan,
+    *,
     checkpoint: Checkpoint | None = None,
+    saved: Saved | None = None,
     progress: Progress = silent,
 ) -> Array:
     r"""Return U = Phi^T M Phi (d, d), symmetric.
@@ -38,14 +40,17 @@ def warping_matrix(
     Ionescu et al. (2017), eqs. 6, 16 and 17, Algorithm 1.
     """
     triangle = Triangle(features.d, plan.width, features.like)
-    done = checkpoint.load(triangle) if checkpoint else 0
+    done = 0
+    if saved is not None:
+        saved.restore(triangle)
+        done = saved.done
     way = _WAYS[plan.way](triangle, features, operator, plan)
     for step in progress(range(way.n_steps), f"warp, by {plan.unit}"):
         if step < done:
             continue
         way.add(step)
         if checkpoint:
-            checkpoint.save(triangle, step + 1, last=step + 1 == way.n_steps)
+            checkpoint.save(triangle, plan, step + 1, last=step + 1 == way.n_steps)
     way.close()
     return triangle.matrix(way.scale)
 
@@ -118,13 +123,16 @@ class Columns(_Way):
 class Scratch(Columns):
     """The same, with Phi in a file."""
 
-    def __init__(self, triangle: Triangle, features: Features, *parts: Any) -> None:
-        stored = ScratchFeatures(features, triangle.columns)
-        super().__init__(triangle, stored, *parts)
+    def add(self, step: int) -> None:
+        """Add one strip; the first writes the file."""
+        if isinstance(self.features, Features):
+            self.features = ScratchFeatures(self.features, self.triangle.columns)
+        super().add(step)
 
     def close(self) -> None:
         """Close the file, which makes it vanish."""
-        self.features.close()
+        if isinstance(self.features, ScratchFeatures):
+            self.features.close()
 
 
 _WAYS = {"whole": Whole, "rows": Rows, "columns": Columns, "scratch": Scratch}

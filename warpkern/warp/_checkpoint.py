@@ -4,20 +4,38 @@ from __future__ import annotations
 
 import hashlib
 import os
+import tempfile
 import time
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from ..array import Array, anchor, host, host_generator, is_sparse, place, row_blocks, to_host
 from ..contracts import PSDOperator
-from ..exceptions import InvalidDataError
+from ..exceptions import InvalidDataError, invalid_parameter
 from ._features import Features
+from ._plan import Plan
 from ._triangle import Triangle
 
-__all__ = ["Checkpoint", "fingerprint"]
+__all__ = ["Checkpoint", "Saved", "fingerprint"]
 
 _INTERVAL = 30.0  # seconds between two savings
 _BLOCK = 65_536
+_VERSION = "1"  # of the sums: another if their order, and so their last bits, change
+
+
+@dataclass(frozen=True)
+class Saved:
+    """What a file holds: the plan, the steps that are done, and the strips, on the host."""
+
+    plan: Plan
+    done: int
+    strips: list[Array]
+
+    def restore(self, triangle: Triangle) -> None:
+        """Put the strips into `triangle`."""
+        pairs = zip(self.strips, triangle.strips, strict=True)
+        triangle.strips = [place(strip, like=like, dtype=like.dtype) for strip, like in pairs]
 
 
 class Checkpoint:
@@ -28,57 +46,74 @@ class Checkpoint:
     folder : path
         Made if it is not there.
     name : str
-        Of the file, without its ending.
+        Of the sum.
     key : str
-        What the strips were made from; a file with another key is refused.
+        Of what is summed. It is part of the file's name, so that fits to other data, or with
+        other parameters, have files of their own in the same folder.
     """
 
     def __init__(self, folder: Any, name: str, key: str) -> None:
-        self._file = Path(folder) / f"{name}.npz"
-        self._key = key
+        if not isinstance(folder, str | os.PathLike):
+            raise invalid_parameter("the warp", "checkpoint", "None or a folder", folder)
+        self._file = Path(folder) / f"{name}-{key}.npz"
         self._saved = time.monotonic()
         self._file.parent.mkdir(parents=True, exist_ok=True)
 
-    def load(self, triangle: Triangle) -> int:
-        """Put saved strips into `triangle`; return how many steps they hold."""
+    def load(self) -> Saved | None:
+        """Return what was saved, if anything was."""
         if not self._file.exists():
-            return 0
-        with host.load(self._file) as saved:
-            if str(saved["key"]) != self._key:
-                raise InvalidDataError(
-                    f"The checkpoint {self._file} was made from other points, features, operator "
-                    "or settings. Choose another folder, or delete the file."
-                )
-            triangle.strips = [
-                place(saved[f"strip{i}"], like=strip, dtype=strip.dtype)
-                for i, strip in enumerate(triangle.strips)
-            ]
-            return int(saved["done"])
+            return None
+        try:
+            with host.load(self._file) as kept:
+                way, width, block = kept["plan"]
+                names = [f"set{i}" for i in range(int(kept["n_sets"]))]
+                sets = tuple(kept[name] for name in names)
+                plan = Plan(str(way), int(width), int(block), str(kept["reason"]), sets)
+                strips = [kept[f"strip{i}"] for i in range(int(kept["n_strips"]))]
+                return Saved(plan, int(kept["done"]), strips)
+        except Exception as error:
+            raise InvalidDataError(
+                f"The checkpoint {self._file} cannot be read ({error}). Delete it to start again."
+            ) from error
 
-    def save(self, triangle: Triangle, done: int, *, last: bool) -> None:
+    def save(self, triangle: Triangle, plan: Plan, done: int, *, last: bool) -> None:
         """Write the strips, if it is the last step or half a minute since the last time.
 
         The file is replaced at once: a process that is killed leaves the old one or the new one.
         """
         if not last and time.monotonic() - self._saved < _INTERVAL:
             return
-        strips = {f"strip{i}": to_host(strip) for i, strip in enumerate(triangle.strips)}
-        beside = self._file.with_suffix(f".{os.getpid()}.part")
-        with beside.open("wb") as file:
-            host.savez(file, key=host.asarray(self._key), done=host.asarray(done), **strips)
-            file.flush()
-            os.fsync(file.fileno())
-        beside.replace(self._file)
+        arrays = {f"strip{i}": to_host(strip) for i, strip in enumerate(triangle.strips)}
+        arrays |= {f"set{i}": points for i, points in enumerate(plan.sets)}
+        counts = {"n_strips": len(triangle.strips), "n_sets": len(plan.sets), "done": done}
+        arrays |= {name: host.asarray(count) for name, count in counts.items()}
+        arrays["plan"] = host.asarray([plan.way, str(plan.width), str(plan.block)])
+        arrays["reason"] = host.asarray(plan.reason)
+        _replace(self._file, arrays)
         self._saved = time.monotonic()
 
 
-def fingerprint(X: Any, features: Features, operator: PSDOperator, settings: str) -> str:
+def _replace(target: Path, arrays: dict[str, Array]) -> None:
+    """Write arrays to a file beside `target`, and put it in its place."""
+    with tempfile.NamedTemporaryFile(dir=target.parent, suffix=".part", delete=False) as file:
+        beside = Path(file.name)
+        try:
+            host.savez(file, **arrays)
+            file.flush()
+            os.fsync(file.fileno())
+        except BaseException:
+            beside.unlink()
+            raise
+    beside.replace(target)
+
+
+def fingerprint(X: Any, features: Features, operator: PSDOperator) -> str:
     """Return a digest of all that U depends on.
 
     Of the points themselves, of the features of some of them, and of the operator's product with
     a vector: nothing need be known of how maps and operators keep their state.
     """
-    digest = hashlib.blake2b(settings.encode(), digest_size=16)
+    digest = hashlib.blake2b(f"{_VERSION} {X.shape}".encode(), digest_size=8)
     if is_sparse(X):
         for part in (X.indptr, X.indices, X.data):
             digest.update(host.ascontiguousarray(part).data)

@@ -15,7 +15,7 @@ from typing import Protocol, Self
 import array_api_extra as xpx
 
 from ..array import Array, accumulation_dtype, cholesky, eigh_smallest, namespace, solve_triangular
-from ..exceptions import NotPositiveDefiniteError, invalid_parameter
+from ..exceptions import NotPositiveDefiniteError
 
 __all__ = [
     "CholeskyWarp",
@@ -106,7 +106,7 @@ class SymmetricWarp(_DenseWarp):
 
     @classmethod
     def from_matrix(cls, U: Array, dtype: object, accumulation: str = "") -> Self:
-        """Take I + U apart into eigenvectors; cost O(d^3), some 20 times that of Cholesky."""
+        """Take I + U apart into eigenvectors; cost O(d^3), many times that of Cholesky."""
         xp = namespace(U)
         values, V = xp.linalg.eigh(U)
         root = xp.sqrt(1.0 + xp.where(values > 0, values, xp.zeros_like(values)))
@@ -142,9 +142,6 @@ class SpectralWarp(_DenseWarp):
 
         U may be overwritten.
         """
-        if not 1 <= rank <= U.shape[0]:
-            expected = f"None or an integer from 1 to the number of features, {U.shape[0]}"
-            raise invalid_parameter("the warp", "rank", expected, rank)
         xp = namespace(U)
         R = _factor(U)
         # The largest eigenpairs of R^-1 C R^-T are the smallest of its negative.

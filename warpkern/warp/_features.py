@@ -34,7 +34,7 @@ class Features:
 
     Attributes
     ----------
-    n, d : int
+    n, d, block : int
     like : (1, d)
         The features of the first point: library, device and type of all.
     """

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..array import Array, take_rows
-from ..contracts import FeatureMap, LandmarkOperator, PSDOperator, SplitOperator
+from ..contracts import FeatureMap, LandmarkOperator, PSDOperator
 from ..exceptions import InvalidDataError, invalid_parameter, require_integer
 from ..progress import shown, silent
 from ._accumulate import warping_matrix
@@ -41,19 +41,20 @@ def fit_warp(
         Keep only the `rank` smoothest directions; see `SpectralWarp`.
     symmetric : bool
         The symmetric root of (I + U)^-1 in place of the Cholesky factor: the same kernel, with
-        features turned back to where they were, for some ten times the cost of factoring.
+        features turned back to where they were, for many times the cost of factoring.
     memory_limit : bytes or text like "6GB", optional
         For the accumulation of U; by default half of the host's memory. What does not fit is
         computed again or put into a temporary file: the warp's `describe()` tells.
     checkpoint : path, optional
-        A folder in which the sum is saved twice a minute. The same call, after an interruption,
-        goes on from there and ends with the same numbers to the last bit.
+        A folder in which the sum is saved twice a minute. The same call with the same points,
+        features and operator, after an interruption, goes on from there and ends with the same
+        numbers to the last bit.
     verbose : bool
         Show the progress of what takes longer than a second.
 
     Notes
     -----
-    Cost N d^2 + d^3 / 3, with a rank 2 N d^2 + O(d^3); for an operator on m < d landmarks that
+    Cost N d^2 + d^3 / 3, with a rank 2 N d^2 + O(d^3); for an operator on m landmarks that
     knows its covariance m^2 d, and no d x d matrix. Memory O(N d + d^2), or under a tighter
     `memory_limit` O(n d + d^2) for sets of n points, or O(N b + d^2) for strips of b columns.
 
@@ -76,23 +77,21 @@ def fit_warp(
     >>> warp.describe()
     'Cholesky factor of I + U, 100 x 100; all features fit into 1.0 GB'
     """
-    if rank is not None:
-        rank = require_integer("the warp", "rank", rank, also="None or ")
-        if symmetric:
-            raise invalid_parameter("the warp", "symmetric", "False with a rank", symmetric)
+    limit = parse_memory(memory_limit)
     points = X if operator.support is None else take_rows(X, operator.support)
     if operator.n != points.shape[0]:
         raise InvalidDataError(
             f"The operator acts on {operator.n} points. Got X with {points.shape[0]} rows instead."
         )
     sample = feature_map.transform(X[:1, :])
+    rank = _checked_rank(rank, sample.shape[1], symmetric)
     if rank is None:
-        if isinstance(operator, SplitOperator) and operator.scale == 0:
+        if getattr(operator, "alpha", None) == 0:
             return IdentityWarp()
-        if isinstance(operator, LandmarkOperator) and operator.n < sample.shape[1]:
+        if isinstance(operator, LandmarkOperator):
             Phi = feature_map.transform(points)
             return LowRankWarp.from_landmarks(Phi, operator.covariance, operator.alpha)
-    sums = _Sums(feature_map, memory_limit, checkpoint, verbose)
+    sums = _Sums(feature_map, limit, memory_limit is None, checkpoint, verbose)
     U, how = sums.matrix("warping-matrix", points, operator)
     if symmetric:
         return SymmetricWarp.from_matrix(U, sample.dtype, how)
@@ -102,37 +101,55 @@ def fit_warp(
     return SpectralWarp.from_matrices(U, C, rank, sample.dtype, how)
 
 
+def _checked_rank(rank: Any, d: int, symmetric: bool) -> int | None:
+    """Return the rank, if it can be had of d features."""
+    if rank is None:
+        return None
+    if symmetric:
+        raise invalid_parameter("the warp", "symmetric", "False with a rank", symmetric)
+    checked = require_integer("the warp", "rank", rank, also="None or ")
+    if checked > d:
+        expected = f"None or an integer from 1 to the number of features, {d}"
+        raise invalid_parameter("the warp", "rank", expected, rank)
+    return checked
+
+
 @dataclass(frozen=True)
 class _Sums:
     """Phi^T M Phi under the settings of a call."""
 
     feature_map: FeatureMap
-    memory_limit: float | str | None
+    limit: int | None
+    may_exceed: bool  # a limit that nobody asked for is no reason to refuse
     checkpoint: Any
     verbose: bool
 
     def matrix(self, name: str, X: Any, operator: PSDOperator) -> tuple[Array, str]:
         """Return Phi^T M Phi (d, d) for the points X (n, p), and how it was done."""
-        size = Size.of(X, self.feature_map.transform(X[:1, :]), operator)
-        limit = parse_memory(self.memory_limit)
-        if self.memory_limit is None and limit is not None:  # refuse only what was asked for
-            limit = max(limit, least_memory(size))
-        plan = plan_accumulation(size, X, operator, limit)
-        features = Features(self.feature_map, X, plan.block)
-        saved = self._checkpoint(name, X, features, operator, plan)
-        progress = shown if self.verbose else silent
-        return warping_matrix(features, operator, plan, saved, progress), plan.reason
-
-    def _checkpoint(
-        self, name: str, X: Any, features: Features, operator: PSDOperator, plan: Plan
-    ) -> Checkpoint | None:
-        if self.checkpoint is None:
-            return None
-        settings = (
-            f"{features.n} {features.d} {plan.way} {plan.width} {plan.block} {len(plan.sets)}"
+        features = Features(self.feature_map, X, 256)
+        checkpoint = saved = None
+        if self.checkpoint is not None:
+            key = fingerprint(X, features, operator)
+            checkpoint = Checkpoint(self.checkpoint, name, key)
+            saved = checkpoint.load()
+        plan = self._plan(X, features, operator) if saved is None else saved.plan
+        features.block = plan.block
+        U = warping_matrix(
+            features,
+            operator,
+            plan,
+            checkpoint=checkpoint,
+            saved=saved,
+            progress=shown if self.verbose else silent,
         )
-        key = fingerprint(X, features, operator, settings)
-        return Checkpoint(self.checkpoint, name, key)
+        return U, plan.reason
+
+    def _plan(self, X: Any, features: Features, operator: PSDOperator) -> Plan:
+        size = Size.of(X, features.like, operator)
+        limit = self.limit
+        if self.may_exceed and limit is not None:
+            limit = max(limit, least_memory(size))
+        return plan_accumulation(size, X, operator, limit)
 
 
 @dataclass(frozen=True)

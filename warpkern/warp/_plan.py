@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import re
 import shutil
 import tempfile
 from dataclasses import dataclass, field
@@ -18,7 +19,10 @@ from ._order import locality_order
 __all__ = ["Plan", "Size", "least_memory", "parse_memory", "plan_accumulation"]
 
 _UNITS = {"KB": 10**3, "MB": 10**6, "GB": 10**9, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30}
-_LEAST_WIDTH, _MAX_WIDTH = 512, 2048  # of strips, where they can be chosen freely
+_MEMORY = rf"([0-9]+\.?[0-9]*|\.[0-9]+) *({'|'.join(_UNITS)})"
+_MAX_WIDTH = 2048
+_LEAST_WHOLE = 64  # columns of a strip with which all features are still held
+_ROW_WIDTH = 512
 _LEAST_BLOCK, _MAX_BLOCK = 256, 8192
 _LEAST_SET = 1024
 _BLOCK_COPIES = 4  # a block of features, and what computing it needs
@@ -112,11 +116,9 @@ def parse_memory(limit: float | str | None) -> int | None:
         return _half_of_physical_memory()
     if isinstance(limit, Real) and not isinstance(limit, bool) and 0 < float(limit) < math.inf:
         return int(limit)
-    text = limit.replace(" ", "").upper() if isinstance(limit, str) else ""
-    for unit, size in _UNITS.items():
-        number = text.removesuffix(unit)
-        if number != text and number.replace(".", "", 1).isdigit() and float(number) > 0:
-            return int(float(number) * size)
+    found = re.fullmatch(_MEMORY, limit.strip().upper()) if isinstance(limit, str) else None
+    if found is not None and float(found[1]) > 0:
+        return int(float(found[1]) * _UNITS[found[2]])
     raise invalid_parameter("the warp", "memory_limit", "None, bytes > 0 or text like '6GB'", limit)
 
 
@@ -148,7 +150,7 @@ def plan_accumulation(size: Size, X: Any, operator: PSDOperator, limit: int | No
     free = limit - _fixed_memory(size, block)
     strip = _STRIP_COPIES * size.n * size.itemsize
     fitting = (free - size.copies * size.whole) // strip
-    if fitting >= min(size.d, _LEAST_WIDTH):
+    if fitting >= min(size.d, _LEAST_WHOLE):
         reason = f"all features fit into {_text(limit)}"
         return Plan("whole", min(width, fitting), block, reason)
     too_large = f"all features would take {_text(size.whole)} of {_text(limit)}"
@@ -176,7 +178,7 @@ def _plan_rows(
     size: Size, X: Any, local: LocalForm, block: int, free: int, too_large: str
 ) -> tuple[float, Plan] | None:
     """Return the cost and the plan by rows with the largest sets of points that fit, if any do."""
-    width = min(size.d, _LEAST_WIDTH)
+    width = min(size.d, _ROW_WIDTH)
     order = locality_order(X)
     points = size.n // 2
     while points * size.d * size.itemsize > free:
@@ -184,7 +186,7 @@ def _plan_rows(
     while points >= min(_LEAST_SET, size.n):
         sets = tuple(order[rows] for rows in row_blocks(size.n, points))
         reads = [local.reads(rows).shape[0] for rows in sets]
-        held = max(reads) + (size.copies - 1) * points
+        held = size.copies * max(reads)
         if (held * size.d + _STRIP_COPIES * points * width) * size.itemsize <= free:
             times = sum(reads) / size.n
             reason = (
