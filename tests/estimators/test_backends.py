@@ -94,7 +94,8 @@ def test_a_moved_model_predicts_there_and_the_original_stays(name, digits):
     scores = moved.decision_function(there.asarray(X_new))
     assert backend_of(scores) == there
     np.testing.assert_allclose(to_host(scores), model.decision_function(X_new), atol=1e-10)
-    assert backend_of(moved.graph_.weights) == backend_of(moved.operator_.laplacian.diagonal) == there
+    laplacian = moved.operator_.laplacian
+    assert backend_of(moved.graph_.weights) == backend_of(laplacian.diagonal) == there
     back = moved.to("numpy")
     np.testing.assert_array_equal(back.predict(X_new), model.predict(X_new))
 
