@@ -68,7 +68,7 @@ def test_options_give_the_graph_of_the_exact_builder(options):
 
 
 def test_progress_is_shown_on_standard_error(capsys, monkeypatch):
-    monkeypatch.setattr("warpkern.graphs._progress._DELAY", 0.0)
+    monkeypatch.setattr("warpkern.progress._DELAY", 0.0)
     FaissKNN(verbose=True).build(np.random.default_rng(0).normal(size=(50, 2)))
     assert "queries" in capsys.readouterr().err
 
