@@ -8,6 +8,7 @@ import pytest
 from warpkern.array import backend_of, to_host
 from warpkern.exceptions import NotPositiveDefiniteError
 from warpkern.features import RBF
+from warpkern.kernels import LandmarkKernel
 from warpkern.warp import IdentityWarp, LowRankWarp, fit_warp
 
 N, D, M = 60, 24, 7
@@ -99,5 +100,16 @@ def test_no_memory_of_d_squared(rng):
 
 
 def test_failure_says_what_to_try():
-    with pytest.raises(NotPositiveDefiniteError, match="fewer landmarks, a larger ridge"):
-        LowRankWarp.from_landmarks(np.ones((2, 3)), -10 * np.eye(2), 1.0)
+    operator = Landmarks(-10 * np.eye(2), np.arange(2), 1.0, None)
+    with pytest.raises(NotPositiveDefiniteError, match="Fewer landmarks or a larger ridge"):
+        LowRankWarp.from_landmarks(np.ones((2, 3)), operator)
+
+
+def test_more_landmarks_than_features_and_a_singular_covariance(rng):
+    """What rounding leaves of it is raised, as for the exact kernel."""
+    X = rng.normal(size=(N, 3))
+    phi = RBF(4, random_state=0).fit(X)
+    operator = Landmarks(np.ones((M, M)), np.arange(M), 1.0, None)
+    warped = fit_warp(phi, X, operator).transform(phi.transform(X))
+    exact = LandmarkKernel(lambda A, B: phi.transform(A) @ phi.transform(B).T, X, operator)
+    np.testing.assert_allclose(warped @ warped.T, exact(X), atol=1e-5)

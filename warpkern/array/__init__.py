@@ -26,6 +26,7 @@ from ._host import fixed_global_seed, host, host_generator, seed_components
 from ._operations import (
     CSR,
     cholesky,
+    cholesky_semidefinite,
     column_dots,
     cosines,
     csr_matmul,
@@ -73,6 +74,7 @@ __all__ = [
     "column_dots",
     "component_labels",
     "cholesky",
+    "cholesky_semidefinite",
     "cosines",
     "CSR",
     "csr_matmul",

@@ -56,7 +56,8 @@ def _full_rows(V: Array) -> Array:
     Its memory is contiguous, which the compiler must know to use vector instructions. What lies
     behind the k columns is not to be read.
     """
-    if V.flags.c_contiguous or V.strides[1] != V.itemsize or V.strides[0] < V.shape[1]:
+    rows_apart = V.strides[0] >= V.shape[1] * V.itemsize and V.strides[0] % V.itemsize == 0
+    if V.flags.c_contiguous or V.strides[1] != V.itemsize or not rows_apart:
         return np.ascontiguousarray(V)
     return np.lib.stride_tricks.as_strided(V, (V.shape[0], V.strides[0] // V.itemsize))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 
 from ..exceptions import NotPositiveDefiniteError
@@ -11,6 +12,7 @@ from ._typing import Array
 __all__ = [
     "CSR",
     "cholesky",
+    "cholesky_semidefinite",
     "column_dots",
     "cosines",
     "csr_matmul",
@@ -72,6 +74,28 @@ def cholesky(a: Array) -> Array:
     if not bool(xp.all(xp.isfinite(xp.linalg.diagonal(r)))):
         raise NotPositiveDefiniteError(f"Cholesky of a {tuple(a.shape)} matrix failed.")
     return r
+
+
+def cholesky_semidefinite(a: Array, rounding: float, *, first: float = 0.0) -> Array:
+    """Return R with R R^T = `a` for a psd matrix that rounding may have made indefinite.
+
+    Its diagonal is raised by `first` roundings, and by 1, 10, ... 10,000 of them as long as there
+    is no factor. Both triangles of `a` are given.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from warpkern.array import cholesky_semidefinite
+    >>> cholesky_semidefinite(np.ones((2, 2)), 1e-15).round(3)
+    array([[1., 0.],
+           [1., 0.]])
+    """
+    xp = namespace(a)
+    identity = xp.eye(a.shape[0], dtype=a.dtype, device=a.device)
+    for shift in (first, *(s for s in (1.0, 10.0, 100.0, 1e3, 1e4) if s > first)):
+        with suppress(NotPositiveDefiniteError):
+            return cholesky(a + shift * rounding * identity)
+    raise NotPositiveDefiniteError(f"Cholesky of a {tuple(a.shape)} matrix failed.")
 
 
 def solve_triangular(r: Array, b: Array, *, transpose: bool = False) -> Array:

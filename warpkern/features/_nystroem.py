@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from contextlib import suppress
 from typing import Any
 
 from sklearn.base import clone
@@ -13,7 +12,7 @@ from ..array import (
     Array,
     accumulation_dtype,
     as_floats,
-    cholesky,
+    cholesky_semidefinite,
     host,
     is_array,
     namespace,
@@ -36,7 +35,6 @@ from ._base import BaseFeatureMap, host_sample
 __all__ = ["Nystroem"]
 
 _USUAL, _MOST = 1000, 5000  # landmarks for n_features=None and "auto"
-_SHIFTS = (1.0, 10.0, 100.0, 1e3, 1e4)  # of the diagonal, in roundings of the trace
 _NAMED = {"rbf": RBF, "laplace": Laplace, "chi2": Chi2}
 
 
@@ -209,11 +207,10 @@ class Nystroem(BaseFeatureMap):
         points = xp.astype(S, wide, copy=False)
         K = xp.astype(self.kernel_(points, points), wide, copy=False)
         K = (K + K.T) / 2
-        identity = xp.eye(K.shape[0], dtype=wide, device=K.device)
         trace = float(xp.sum(xp.linalg.diagonal(K)))
         shift = float(xp.finfo(S.dtype).eps) * trace if trace > 0 else 1.0
-        for factor in _SHIFTS:
-            with suppress(NotPositiveDefiniteError):
-                return xp.astype(cholesky(K + factor * shift * identity), S.dtype, copy=False)
-        expected = "positive semi-definite: its matrix at the landmarks has no Cholesky factor"
-        raise invalid_parameter(self, "kernel", expected, self.kernel)
+        try:
+            return xp.astype(cholesky_semidefinite(K, shift, first=1.0), S.dtype, copy=False)
+        except NotPositiveDefiniteError as error:
+            expected = "positive semi-definite: its matrix at the landmarks has no Cholesky factor"
+            raise invalid_parameter(self, "kernel", expected, self.kernel) from error

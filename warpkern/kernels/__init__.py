@@ -23,7 +23,7 @@ from ._distances import chi2_distances, manhattan_distances, squared_distances
 from ._dot_products import Bilinear, Delta, Linear, Polynomial, Sigmoid
 from ._exponential import RBF, Chi2, Laplace
 from ._histograms import AdditiveChi2, SemigroupLaplace, SkewedChi2, SkewedIntersection
-from ._landmark_kernel import LandmarkKernel
+from ._landmark_kernel import LandmarkKernel, landmark_factor
 from ._landmarks import LANDMARKS
 from ._warped import WarpedKernel
 
@@ -52,6 +52,7 @@ __all__ = [
     "chi2_distances",
     "choose_gamma",
     "diagonal",
+    "landmark_factor",
     "manhattan_distances",
     "neighbor_scale",
     "squared_distances",

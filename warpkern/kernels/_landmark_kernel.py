@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import suppress
 
-from ..array import Array, accumulation_dtype, cholesky, namespace, solve_triangular, take_rows
+from ..array import (
+    Array,
+    accumulation_dtype,
+    cholesky_semidefinite,
+    namespace,
+    solve_triangular,
+    take_rows,
+)
 from ..contracts import LandmarkOperator
 from ..exceptions import InvalidDataError, NotPositiveDefiniteError
 from ._base import Kernel
 
-__all__ = ["LandmarkKernel"]
-
-_SHIFTS = (0.0, 1.0, 10.0, 100.0, 1e3, 1e4)  # of the diagonal, in roundings of the trace
+__all__ = ["LandmarkKernel", "landmark_factor"]
 
 
 class LandmarkKernel(Kernel):
@@ -57,7 +61,7 @@ class LandmarkKernel(Kernel):
     def __init__(
         self, kernel: Callable[[Array, Array], Array], X: Array, operator: LandmarkOperator
     ) -> None:
-        if not isinstance(operator, LandmarkOperator) or operator.support is None:
+        if not isinstance(operator, LandmarkOperator):
             raise InvalidDataError(
                 "LandmarkKernel takes an operator that is known by the covariance of its "
                 f"landmarks. Got {type(operator).__name__}: use WarpedKernel."
@@ -70,7 +74,7 @@ class LandmarkKernel(Kernel):
         self.kernel = kernel
         self.landmarks = take_rows(X, operator.support)
         self.alpha = operator.alpha
-        self._factor = _factor(kernel(self.landmarks, self.landmarks), operator)
+        self._factor = landmark_factor(kernel(self.landmarks, self.landmarks), operator)
 
     def gram(self, X: Array, Y: Array) -> Array:
         K = self.kernel(X, Y)
@@ -86,19 +90,21 @@ class LandmarkKernel(Kernel):
         return solve_triangular(self._factor, wide)
 
 
-def _factor(K: Array, operator: LandmarkOperator) -> Array:
-    """Return F (m, m) with F F^T = C + alpha K_SS, in the widest type."""
+def landmark_factor(K: Array, operator: LandmarkOperator) -> Array:
+    """Return F (m, m) with F F^T = C + alpha K_SS, in the widest type; K is K_SS.
+
+    A covariance that is singular up to rounding will do.
+    """
     xp = namespace(K)
     wide = accumulation_dtype(K, xp)
     C = xp.astype(operator.covariance, wide, copy=False)
     A = C + operator.alpha * xp.astype(K, wide, copy=False)
     A = (A + A.T) / 2
     rounding = float(xp.finfo(wide).eps) * float(xp.sum(xp.linalg.diagonal(A)))
-    identity = xp.eye(A.shape[0], dtype=wide, device=A.device)
-    for shift in _SHIFTS:
-        with suppress(NotPositiveDefiniteError):
-            return cholesky(A + shift * rounding * identity)
-    raise NotPositiveDefiniteError(
-        "Cholesky of covariance + alpha K failed. Is the kernel positive semi-definite? A larger "
-        "ridge of the operator may help."
-    )
+    try:
+        return cholesky_semidefinite(A, rounding)
+    except NotPositiveDefiniteError as error:
+        raise NotPositiveDefiniteError(
+            f"Cholesky of covariance + alpha K, {A.shape[0]} x {A.shape[0]}, failed. Is the kernel "
+            "positive semi-definite? Fewer landmarks or a larger ridge of the operator may help."
+        ) from error

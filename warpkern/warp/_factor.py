@@ -15,7 +15,9 @@ from typing import Protocol, Self
 import array_api_extra as xpx
 
 from ..array import Array, accumulation_dtype, cholesky, eigh_smallest, namespace, solve_triangular
+from ..contracts import LandmarkOperator
 from ..exceptions import NotPositiveDefiniteError
+from ..kernels import landmark_factor
 
 __all__ = [
     "CholeskyWarp",
@@ -175,21 +177,12 @@ class LowRankWarp:
     K: Array
 
     @classmethod
-    def from_landmarks(cls, Phi: Array, covariance: Array, alpha: float) -> Self:
+    def from_landmarks(cls, Phi: Array, operator: LandmarkOperator) -> Self:
         """Make the warp of the landmarks' features Phi (m, d); cost m^2 d."""
         xp = namespace(Phi)
-        wide = accumulation_dtype(Phi, xp)
-        P = xp.astype(Phi, wide, copy=False)
-        system = _symmetric(xp.astype(covariance, wide, copy=False) + alpha * (P @ P.T))
-        try:
-            R = cholesky(system)
-        except NotPositiveDefiniteError as error:
-            raise NotPositiveDefiniteError(
-                f"The landmarks' covariance and kernel ({P.shape[0]} x {P.shape[0]}) are not "
-                "positive definite to working precision. Take fewer landmarks, a larger ridge, "
-                "or pass data in float64."
-            ) from error
-        Y = alpha**0.5 * solve_triangular(R, P)
+        P = xp.astype(Phi, accumulation_dtype(Phi, xp), copy=False)
+        R = landmark_factor(P @ P.T, operator)
+        Y = operator.alpha**0.5 * solve_triangular(R, P)
         values, W = xp.linalg.eigh(_symmetric(Y @ Y.T))
         left = xp.clip(1.0 - values, 0.0, 1.0)
         K = (W / (1.0 + xp.sqrt(left))) @ W.T

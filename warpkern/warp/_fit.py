@@ -90,7 +90,7 @@ def fit_warp(
             return IdentityWarp()
         if isinstance(operator, LandmarkOperator):
             Phi = feature_map.transform(points)
-            return LowRankWarp.from_landmarks(Phi, operator.covariance, operator.alpha)
+            return LowRankWarp.from_landmarks(Phi, operator)
     sums = _Sums(feature_map, limit, memory_limit is None, checkpoint, verbose)
     U, how = sums.matrix("warping-matrix", points, operator)
     if symmetric:
