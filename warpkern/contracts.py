@@ -241,8 +241,10 @@ class SplitOperator(Protocol):
 class LandmarkOperator(Protocol):
     """A PSDOperator on m landmarks that is known by its inverse, M = alpha covariance^-1.
 
-    What uses it need not invert the covariance: warped kernels take alpha (covariance +
-    alpha K)^-1, with the kernel matrix K of the landmarks, and features a warp of rank m.
+    The covariance is ``bounded + free^T free``: functions that M hardly penalises, such as
+    constants, may have a variance beside which the rest would be lost to rounding. What uses M
+    need not invert it: warped kernels take alpha (covariance + alpha K)^-1, with the kernel
+    matrix K of the landmarks, and features a warp of rank m.
     """
 
     @property
@@ -261,8 +263,13 @@ class LandmarkOperator(Protocol):
         ...
 
     @property
-    def covariance(self) -> Array:
-        """The psd matrix (m, m) whose inverse M is, but for alpha."""
+    def bounded(self) -> Array:
+        """The psd part (m, m) of the covariance that is of ordinary size."""
+        ...
+
+    @property
+    def free(self) -> Array:
+        """The root (r, m) of the rest, which may be large; r may be 0."""
         ...
 
     def matmul(self, V: Array) -> Array:

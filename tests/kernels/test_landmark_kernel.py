@@ -1,5 +1,8 @@
 """The landmark kernel against the kernel warped by its operator, and in use."""
 
+from dataclasses import replace
+
+import mpmath
 import numpy as np
 import pytest
 from sklearn.kernel_ridge import KernelRidge
@@ -9,9 +12,10 @@ from warpkern.array import backend_of, to_host
 from warpkern.datasets import make_two_moons
 from warpkern.exceptions import InvalidDataError
 from warpkern.graphs import ExactKNN
-from warpkern.kernels import RBF, LandmarkKernel, Laplace, Linear, WarpedKernel
+from warpkern.kernels import RBF, LandmarkKernel, Laplace, Linear, WarpedKernel, landmark_root
 from warpkern.operators import AmplifiedResistance, LandmarkLaplacian, LaplacianPower
-from warpkern.operators._landmark import FittedLandmarks
+
+from ..operators.graphs import dense_laplacian
 
 RIDGE = 0.05
 
@@ -94,7 +98,7 @@ def test_errors_of_the_covariance_are_within_theorem_4_3(size, rng):
     X, Y = rng.normal(size=(60, 2)), 2 * rng.normal(size=(200, 2))
     M = LandmarkLaplacian(15, alpha=2.0, ridge=RIDGE, random_state=0).fit(graph_of(X))
     E = rng.normal(size=(15, 15))
-    noisy = FittedLandmarks(M.support, M.covariance + size * (E @ E.T), 2.0, M.solve_info_)
+    noisy = replace(M, bounded=M.bounded + size * (E @ E.T))
     error = np.abs(LandmarkKernel(RBF(0.5), X, noisy)(Y) - LandmarkKernel(RBF(0.5), X, M)(Y)).max()
     K = RBF(0.5)(X[M.support])
     smallest = [np.linalg.eigvalsh(m.covariance + 2.0 * K)[0] for m in (M, noisy)]
@@ -127,3 +131,47 @@ def test_too_few_points_are_refused(rng):
     M = LandmarkLaplacian(landmarks=[2, 19]).fit(graph_of(X))
     with pytest.raises(InvalidDataError, match=r"row 19 .* Got X with 10 rows"):
         LandmarkKernel(RBF(0.5), X[:10], M)
+
+
+@pytest.mark.parametrize("size", [0.0, 1e-3, 1.0, 1e3, 1e8, 1e15])
+def test_root_is_that_of_the_inverse_however_large_the_free_part(backend, size, rng):
+    """Against extended precision: (C + size^2 N^T N)^-1 by 60 digits."""
+    E, N = rng.normal(size=(8, 8)), rng.normal(size=(3, 8))
+    C = E @ E.T + 0.1 * np.eye(8)
+    root = landmark_root(backend.asarray(C), backend.asarray(size * N))
+    B = to_host(root.apply(backend.asarray(np.eye(8))))
+    with mpmath.workdps(60):
+        exact = mpmath.matrix(C) + mpmath.mpf(size) ** 2 * mpmath.matrix(N).T * mpmath.matrix(N)
+        inverse = np.asarray((exact**-1).tolist(), dtype=float)
+    np.testing.assert_allclose(B.T @ B, inverse, atol=1e-12 * np.abs(inverse).max())
+    transposed = to_host(root.apply_transposed(backend.asarray(np.eye(8))))
+    np.testing.assert_allclose(transposed, B.T, atol=1e-12 * np.abs(B).max())
+
+
+def test_root_of_a_bounded_part_that_is_singular_where_the_free_part_is(rng):
+    """As with all nodes for landmarks: C has the null vectors, and N is made of them."""
+    Q = np.linalg.qr(rng.normal(size=(8, 8)))[0]
+    C = (Q[:, 1:] * np.arange(1.0, 8.0)) @ Q[:, 1:].T
+    B = landmark_root(C, 1e6 * Q[:, :1].T).apply(np.eye(8))
+    expected = (Q / np.asarray([1e12, *range(1, 8)])) @ Q.T
+    np.testing.assert_allclose(B.T @ B, expected, atol=1e-12)
+
+
+@pytest.mark.parametrize(("power", "ridge"), [(4, 1e-4), (3, 1e-6), (2, 1e-9)])
+def test_digits_of_the_kernel_do_not_depend_on_the_ridge(power, ridge, rng):
+    """As the ridge goes to zero constants become free, and the kernel tends to a limit."""
+    X = rng.normal(size=(60, 2))
+    graph = ExactKNN(5, connect=True).build(X)
+    L = dense_laplacian(graph)
+    values, vectors = np.linalg.eigh(L)
+    S = np.arange(0, 60, 4)
+    rest = vectors[S, 1:] / (values[1:] + ridge) ** (power / 2)
+    constant = vectors[S, 0]
+    K = RBF(0.5)(X)
+    A = np.linalg.inv(rest @ rest.T + 2.0 * K[np.ix_(S, S)])
+    Ac = A @ constant
+    # The inverse with constant^T constant / ridge^p added, by Sherman and Morrison.
+    A -= np.outer(Ac, Ac) / (ridge**power + constant @ Ac)
+    M = LandmarkLaplacian(alpha=2.0, power=power, ridge=ridge, landmarks=S, tol=1e-12).fit(graph)
+    warped = LandmarkKernel(RBF(0.5), X, M)(X)
+    np.testing.assert_allclose(warped, K - 2.0 * K[:, S] @ A @ K[S], atol=1e-8)

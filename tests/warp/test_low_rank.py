@@ -16,16 +16,21 @@ N, D, M = 60, 24, 7
 
 @dataclass
 class Landmarks:
-    """M = alpha G^-1 on some rows."""
+    """M = alpha G^-1 on some rows, for G = bounded + free^T free."""
 
-    covariance: object
+    bounded: object
     support: object
     alpha: float
     inverse: object
+    rest: object = None
 
     @property
     def n(self):
-        return self.covariance.shape[0]
+        return self.bounded.shape[0]
+
+    @property
+    def free(self):
+        return self.bounded[:0, :] if self.rest is None else self.rest
 
     def matmul(self, V):
         return self.alpha * (self.inverse @ V)
@@ -53,7 +58,7 @@ def test_is_the_symmetric_root_of_the_full_warp(backend, alpha, rng):
     assert isinstance(warp, LowRankWarp)
     assert f"rank {M}" in warp.describe()
     Phi = to_host(phi.transform(X))
-    S, G = to_host(operator.support), to_host(operator.covariance)
+    S, G = to_host(operator.support), to_host(operator.bounded)
     U = alpha * Phi[S].T @ np.linalg.solve(G, Phi[S])
     s, V = np.linalg.eigh(U)
     root = (V / np.sqrt(1 + s)) @ V.T

@@ -57,6 +57,7 @@ from ._sparse import (
     with_entries,
 )
 from ._support import FUNCTIONS, LIBRARIES, Library, library, support_table
+from ._threads import in_threads
 from ._typing import Array, Namespace
 
 __all__ = [
@@ -84,6 +85,7 @@ __all__ = [
     "FUNCTIONS",
     "host",
     "host_generator",
+    "in_threads",
     "index_dtype",
     "is_array",
     "is_host",

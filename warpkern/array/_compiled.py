@@ -14,6 +14,7 @@ from typing import Any
 import numba
 import numpy as np
 
+from ._threads import is_worker
 from ._typing import Array
 
 __all__ = ["differences", "smallest", "sparse_product"]
@@ -63,8 +64,11 @@ def _full_rows(V: Array) -> Array:
 
 
 def _in_threads(kernel: Callable[..., None], n: int, *arguments: Any) -> None:
-    """Call ``kernel(*arguments, begin, end)`` on as many parts of range(n) as Numba has threads."""
-    n_threads = min(numba.get_num_threads(), n)
+    """Call ``kernel(*arguments, begin, end)`` on as many parts of range(n) as Numba has threads.
+
+    On all of it at once where the caller is itself one of several threads.
+    """
+    n_threads = 1 if is_worker() else min(numba.get_num_threads(), n)
     bounds = np.linspace(0, n, n_threads + 1).astype(np.int64)
     if n_threads < 2:
         return kernel(*arguments, 0, n)

@@ -23,7 +23,8 @@ from ._distances import chi2_distances, manhattan_distances, squared_distances
 from ._dot_products import Bilinear, Delta, Linear, Polynomial, Sigmoid
 from ._exponential import RBF, Chi2, Laplace
 from ._histograms import AdditiveChi2, SemigroupLaplace, SkewedChi2, SkewedIntersection
-from ._landmark_kernel import LandmarkKernel, landmark_factor
+from ._landmark_kernel import LandmarkKernel, warped_root
+from ._landmark_root import LandmarkRoot, landmark_root
 from ._landmarks import LANDMARKS
 from ._warped import WarpedKernel
 
@@ -52,7 +53,9 @@ __all__ = [
     "chi2_distances",
     "choose_gamma",
     "diagonal",
-    "landmark_factor",
+    "landmark_root",
+    "LandmarkRoot",
+    "warped_root",
     "manhattan_distances",
     "neighbor_scale",
     "squared_distances",

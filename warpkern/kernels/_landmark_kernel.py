@@ -4,19 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ..array import (
-    Array,
-    accumulation_dtype,
-    cholesky_semidefinite,
-    namespace,
-    solve_triangular,
-    take_rows,
-)
+from ..array import Array, namespace, take_rows
 from ..contracts import LandmarkOperator
-from ..exceptions import InvalidDataError, NotPositiveDefiniteError
+from ..exceptions import InvalidDataError
 from ._base import Kernel
+from ._landmark_root import LandmarkRoot, landmark_root
 
-__all__ = ["LandmarkKernel", "landmark_factor"]
+__all__ = ["LandmarkKernel", "warped_root"]
 
 
 class LandmarkKernel(Kernel):
@@ -74,7 +68,7 @@ class LandmarkKernel(Kernel):
         self.kernel = kernel
         self.landmarks = take_rows(X, operator.support)
         self.alpha = operator.alpha
-        self._factor = landmark_factor(kernel(self.landmarks, self.landmarks), operator)
+        self._root = warped_root(kernel(self.landmarks, self.landmarks), operator)
 
     def gram(self, X: Array, Y: Array) -> Array:
         K = self.kernel(X, Y)
@@ -84,27 +78,14 @@ class LandmarkKernel(Kernel):
         return K - self.alpha * xp.astype(left.T @ right, K.dtype, copy=False)
 
     def _half(self, X: Array) -> Array:
-        """F^-1 k_S(x), (m, n), for F F^T = C + alpha K_SS."""
+        """B k_S(x), (m, n), for B^T B = (C + alpha K_SS)^-1."""
         k_S = self.kernel(self.landmarks, X)
-        wide = namespace(k_S).astype(k_S, self._factor.dtype, copy=False)
-        return solve_triangular(self._factor, wide)
+        return self._root.apply(namespace(k_S).astype(k_S, self._root.F.dtype, copy=False))
 
 
-def landmark_factor(K: Array, operator: LandmarkOperator) -> Array:
-    """Return F (m, m) with F F^T = C + alpha K_SS, in the widest type; K is K_SS.
-
-    A covariance that is singular up to rounding will do.
-    """
+def warped_root(K: Array, operator: LandmarkOperator) -> LandmarkRoot:
+    """Return the root of (covariance + alpha K)^-1, for the kernel matrix K (m, m)."""
     xp = namespace(K)
-    wide = accumulation_dtype(K, xp)
-    C = xp.astype(operator.covariance, wide, copy=False)
-    A = C + operator.alpha * xp.astype(K, wide, copy=False)
-    A = (A + A.T) / 2
-    rounding = float(xp.finfo(wide).eps) * float(xp.sum(xp.linalg.diagonal(A)))
-    try:
-        return cholesky_semidefinite(A, rounding)
-    except NotPositiveDefiniteError as error:
-        raise NotPositiveDefiniteError(
-            f"Cholesky of covariance + alpha K, {A.shape[0]} x {A.shape[0]}, failed. Is the kernel "
-            "positive semi-definite? Fewer landmarks or a larger ridge of the operator may help."
-        ) from error
+    C = operator.bounded
+    bounded = C + operator.alpha * xp.astype(K, C.dtype, copy=False)
+    return landmark_root(bounded, operator.free)

@@ -10,35 +10,29 @@ from typing import Any
 from ..array import (
     Array,
     accumulation_dtype,
-    host,
     host_generator,
     index_dtype,
-    is_array,
     namespace,
     place,
     take_rows,
-    to_host,
 )
 from ..contracts import Graph
 from ..exceptions import (
-    InvalidDataError,
     invalid_parameter,
     require_integer,
     require_number,
     require_positive,
 )
-from ..kernels import LANDMARKS, Linear
+from ..kernels import LandmarkRoot, landmark_root
 from ..progress import shown, silent
 from ._base import BaseOperator, one_graph
+from ._choice import BY_SKETCH, given_rows, random_rows, sketch_width, spread_rows
 from ._laplacian import checked_alpha
 from ._solve import SOLVERS, RidgeSolver, SolveInfo
 
 __all__ = ["AmplifiedResistance", "FittedLandmarks", "LandmarkLaplacian"]
 
 _USUAL = 500  # landmarks for "auto"
-_SKETCH = 64  # columns that stand for the graph's kernel where distances are compared
-_SPARE = 10  # columns beyond the number of pivots
-_BY_SKETCH = ("kmeans++", "rpcholesky")
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,15 +43,20 @@ class FittedLandmarks:
     ----------
     support : (m,)
         Rows of the landmarks.
-    covariance : (m, m)
-        Symmetric and psd, in the widest type of the graph's device.
+    bounded : (m, m)
+        The covariance off the null space of L: symmetric and psd, in the widest type of the
+        graph's device.
+    free : (r, m)
+        The root of the covariance in the null space, which grows as the ridge falls: a row for
+        each connected component that has landmarks.
     alpha : float
     solve_info_ : SolveInfo
         How the linear systems behind the covariance were solved.
     """
 
     support: Array
-    covariance: Array
+    bounded: Array
+    free: Array
     alpha: float
     solve_info_: SolveInfo
 
@@ -66,24 +65,21 @@ class FittedLandmarks:
         """Number of landmarks m."""
         return int(self.support.shape[0])
 
-    def matmul(self, V: Array) -> Array:
-        """Return alpha covariance^-1 V for V (m, k).
+    @property
+    def covariance(self) -> Array:
+        """All of it, bounded + free^T free, (m, m)."""
+        return self.bounded + self.free.T @ self.free
 
-        By eigenvectors, computed at the first call. Eigenvalues below m roundings of the largest
-        are noise, and are raised to that.
-        """
+    def matmul(self, V: Array) -> Array:
+        """Return alpha covariance^-1 V for V (m, k), by a factor that the first call computes."""
         xp = namespace(V)
-        values, vectors = self._spectrum
-        V_wide = xp.astype(V, vectors.dtype, copy=False)
-        product = vectors @ ((vectors.T @ V_wide) / values[:, None])
+        V_wide = xp.astype(V, self.bounded.dtype, copy=False)
+        product = self._root.apply_transposed(self._root.apply(V_wide))
         return xp.astype(self.alpha * product, V.dtype, copy=False)
 
     @cached_property
-    def _spectrum(self) -> tuple[Array, Array]:
-        xp = namespace(self.covariance)
-        values, vectors = xp.linalg.eigh(self.covariance)
-        least = self.n * xp.finfo(values.dtype).eps * xp.max(values)
-        return xp.maximum(values, least), vectors
+    def _root(self) -> LandmarkRoot:
+        return landmark_root(self.bounded, self.free)
 
 
 class BaseLandmarks(BaseOperator):
@@ -106,15 +102,20 @@ class BaseLandmarks(BaseOperator):
     def fit(self, graph: Graph, labeled: Array | None = None) -> FittedLandmarks:
         """Return M for `graph`; of the rows in `labeled` at most half become landmarks."""
         graph = one_graph(self, graph)
-        given = None if isinstance(self.landmarks, str | None) else self._given_rows(graph.n_nodes)
-        m = self._checked_count(graph.n_nodes) if given is None else given.shape[0]
+        chosen = not isinstance(self.landmarks, str | None)
+        rows = given_rows(self.landmarks, graph.n_nodes) if chosen else None
+        m = self._checked_count(graph.n_nodes) if rows is None else rows.shape[0]
         rng = host_generator(self.random_state)
         alpha = self._checked_alpha(graph)
         solver = self._solver(graph, m)
-        rows = self._chosen_rows(solver, m, labeled, rng) if given is None else given
-        xp = namespace(graph.weights)
-        support = place(rows, like=graph.weights, dtype=index_dtype(graph.weights, xp))
-        return FittedLandmarks(support, self._covariance(solver, rows), alpha, solver.info())
+        if rows is None:
+            rows = self._chosen_rows(solver, m, labeled, rng)
+        like = graph.weights
+        xp = namespace(like)
+        wide = accumulation_dtype(like, xp)
+        parts = (place(part, like=like, dtype=wide) for part in self._covariance(solver, rows))
+        support = place(rows, like=like, dtype=index_dtype(like, xp))
+        return FittedLandmarks(support, *parts, alpha, solver.info())
 
     def _checked_alpha(self, graph: Graph) -> float:
         return checked_alpha(self, graph.n_nodes)
@@ -146,20 +147,21 @@ class BaseLandmarks(BaseOperator):
             progress=shown if self.verbose else silent,
         )
 
-    def _covariance(self, solver: RidgeSolver, rows: Array) -> Array:
-        """Return the covariance (m, m): the part off the null space of L, and that in it.
+    def _covariance(self, solver: RidgeSolver, rows: Array) -> tuple[Array, Array]:
+        """Return the covariance (m, m) off the null space of L, and the root (r, m) of that in it.
 
         For even p the first is the Gram matrix of R^-p/2 G E, for odd p a product of two such.
         """
         places = solver.places(rows)
+        components = solver.components(places)
         p = self._checked_power()
 
         def solved(columns: slice) -> tuple[Array, Array, Array]:
             B = self._apply(solver, _unit_columns(places[columns], solver.degrees))
-            null = solver.null_part(B)
+            null = take_rows(solver.null_part(B), components)
             if p == 1:
                 X = self._apply_transposed(solver, solver.solve(B))
-                return null, take_rows(X, _beside(places, X)), null[:0, :]
+                return null, take_rows(X, places), null[:0, :]
             left = solver.solve(B, p // 2)
             return null, left, solver.solve(left) if p % 2 else null[:0, :]
 
@@ -167,9 +169,8 @@ class BaseLandmarks(BaseOperator):
         xp = namespace(solver.degrees)
         null, left, right = (xp.concat(list(part), axis=1) for part in zip(*parts, strict=True))
         del parts
-        complement = left if p == 1 else left.T @ (left if p % 2 == 0 else right)
-        covariance = complement + (null.T @ null) / solver.ridge**p
-        return (covariance + covariance.T) / 2
+        bounded = left if p == 1 else left.T @ (left if p % 2 == 0 else right)
+        return (bounded + bounded.T) / 2, null / solver.ridge ** (p / 2)
 
     def _checked_count(self, n: int) -> int:
         if self.n_landmarks == "auto":
@@ -180,38 +181,14 @@ class BaseLandmarks(BaseOperator):
             raise invalid_parameter(self, "n_landmarks", expected, m)
         return m
 
-    def _given_rows(self, n: int) -> Array:
-        """Return the landmarks that the user chose, on the host."""
-        given = self.landmarks if is_array(self.landmarks) else host.asarray(self.landmarks)
-        rows = to_host(given)
-        if rows.ndim != 1 or rows.shape[0] == 0 or not host.isdtype(rows.dtype, "integral"):
-            raise InvalidDataError(
-                "landmarks must be 'random', 'kmeans++', 'rpcholesky' or indices (m,) of rows, "
-                f"m > 0. Got {rows.dtype} {tuple(rows.shape)}."
-            )
-        if not bool(host.all((rows >= 0) & (rows < n))):
-            raise InvalidDataError(
-                f"landmarks must lie in 0 ... {n - 1}. Got {int(host.min(rows))} ... "
-                f"{int(host.max(rows))}."
-            )
-        if host.unique_values(rows).shape[0] < rows.shape[0]:
-            raise InvalidDataError("landmarks must be distinct rows. Some are listed twice.")
-        return host.astype(rows, host.int64)
-
     def _chosen_rows(self, solver: RidgeSolver, m: int, labeled: Array | None, rng: Any) -> Array:
         if self.landmarks in (None, "random"):
-            return _random_rows(solver.n, m, labeled, self._checked_share(), rng)
-        if self.landmarks not in _BY_SKETCH:
-            expected = f"None, 'random', {', '.join(map(repr, _BY_SKETCH))} or indices of rows"
+            return random_rows(solver.n, m, labeled, self._checked_share(), rng)
+        if self.landmarks not in BY_SKETCH:
+            expected = f"None, 'random', {', '.join(map(repr, BY_SKETCH))} or indices of rows"
             raise invalid_parameter(self, "landmarks", expected, self.landmarks)
-        # More columns than pivots: with as many, rounding would decide on the last of them.
-        Y = self._sketch(solver, _SKETCH if self.landmarks == "kmeans++" else m + _SPARE, rng)
-        found = LANDMARKS[self.landmarks](Linear(), Y, m, 0.0, rng)
-        rows = solver.order[host.unique_values(found)]  # isolated nodes are the same point here
-        left = host.ones(solver.n, dtype=bool)
-        left[rows] = False
-        rest = rng.permutation(host.nonzero(left)[0])[: m - rows.shape[0]]
-        return host.concat([host.astype(rows, host.int64), rest])
+        Y = self._sketch(solver, sketch_width(self.landmarks, m), rng)
+        return solver.order[spread_rows(self.landmarks, Y, m, rng)]
 
     def _checked_share(self) -> float:
         share = require_number(self, "labeled_share", self.labeled_share)
@@ -277,8 +254,7 @@ class LandmarkLaplacian(BaseLandmarks):
     Notes
     -----
     Cost some 20 to 100 products with L for each linear system, and N m^2; memory 2 N m numbers
-    (for p = 1, N). With 1 / ridge^p beyond 1e16 times the smallest eigenvalue of the covariance,
-    double precision cannot hold both.
+    (for p = 1, N). Solves are in double precision, on the host if the device has none.
 
     References
     ----------
@@ -415,28 +391,9 @@ def _smoothed(solver: RidgeSolver, V: Array) -> Array:
     return (1.0 + solver.ridge) * V - solver.product(V)
 
 
-def _random_rows(n: int, m: int, labeled: Array | None, share: float, rng: Any) -> Array:
-    """Return m of n rows: a share of them labelled, while half of the labelled rows are left.
-
-    The others are unlabelled, as far as there are enough.
-    """
-    known = host.zeros(n, dtype=bool)
-    if labeled is not None:
-        known[to_host(labeled)] = True
-    labeled_rows = rng.permutation(host.nonzero(known)[0])
-    others = rng.permutation(host.nonzero(~known)[0])
-    count = min(int(share * m), labeled_rows.shape[0] // 2)
-    count = max(count, m - others.shape[0])
-    return host.concat([labeled_rows[:count], others[: m - count]])
-
-
 def _unit_columns(places: Array, like: Array) -> Array:
     """Return the columns of the identity (N, k) with their 1 at these places, beside `like`."""
     xp = namespace(like)
-    index = _beside(places, like)
+    index = place(places, like=like, dtype=index_dtype(like, xp))
     nodes = xp.arange(like.shape[0], dtype=index.dtype, device=like.device)
     return xp.astype(nodes[:, None] == index[None, :], like.dtype)
-
-
-def _beside(places: Array, like: Array) -> Array:
-    return place(places, like=like, dtype=index_dtype(like, namespace(like)))

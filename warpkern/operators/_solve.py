@@ -4,30 +4,28 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from sklearn.exceptions import ConvergenceWarning
 
 from ..array import (
-    CSR,
     Array,
     accumulation_dtype,
-    column_dots,
     component_labels,
     csr_matmul,
     host,
+    in_threads,
     is_host,
     namespace,
     place,
-    placed_csr,
     row_blocks,
     to_host,
 )
 from ..contracts import Graph
 from ..progress import Progress, silent
 from ._direct import Factorization, forecast
+from ._gradients import System, column_norms, conjugate_gradients, largest_ratio
 from ._matrix import Laplacian
 from ._multigrid import Multigrid
 
@@ -36,7 +34,8 @@ __all__ = ["SOLVERS", "RidgeSolver", "SolveInfo"]
 SOLVERS = ("auto", "lu", "multigrid")
 
 _WIDTH = 32  # columns of a block: wide enough for the products, small enough for the cache
-_MAX_ITER = 500
+_MAX_ITER = 200  # in a round; more of them wait for what rounding keeps from coming
+_MAX_NARROW_ITER = 50  # the same in single precision, where some 12 are usual
 _ROUNDS = 10  # of conjugate gradients, each from the residual that the last one left
 _NARROW_GAIN = 1e-4  # how far residuals are to fall in a round in single precision
 _LEAST_SHIFT = 1e-8  # of the preconditioner's diagonal, beside the largest eigenvalue of L
@@ -122,6 +121,7 @@ class RidgeSolver:
     tol : float
         Norm of a residual beside that of its right side.
     max_iter : int
+        Of a round of conjugate gradients; up to ten rounds start from what the last one left.
     progress : callable
 
     Attributes
@@ -135,7 +135,9 @@ class RidgeSolver:
     Notes
     -----
     Everything that is given to the solver and comes from it has its rows in the order `order`.
-    On the host, blocks are worked on in as many threads as there are processors.
+    All is in double precision but for multigrid and the steps beside it, and on the host if the
+    graph's device has none. On the host, blocks are worked on in as many threads as there are
+    processors.
     """
 
     def __init__(
@@ -150,28 +152,28 @@ class RidgeSolver:
         max_iter: int = _MAX_ITER,
         progress: Progress = silent,
     ) -> None:
-        like = graph.weights
+        like = _in_double(graph.weights)
         xp = namespace(like)
-        wide = accumulation_dtype(like, xp)
+        wide = xp.float64
         self.ridge = ridge
         self.order, ordered = _reordered(graph)
         L = Laplacian.of(ordered, normalized=normalized)
-        labels, U = _null_space(ordered, L, normalized)
+        self._labels, U = _null_space(ordered, L, normalized)
         R = _shifted(L, host.full_like(L.diagonal, ridge))
         self.degrees = place(L.degrees, like=like, dtype=wide)
         self.tol = max(tol, 10.0 * float(xp.finfo(wide).eps))
         self._max_iter = max_iter
         self._progress = progress
         K = _shifted(L, _preconditioner_shift(L, ridge))
-        self._method, self._reason = _choose(method, K, labels, n_right_sides)
-        self._wide = _System.placed(R, U, like, wide)
+        self._method, self._reason = _choose(method, K, self._labels, n_right_sides)
+        self._wide = System.placed(R, U, like, wide)
         self._narrow = self._wide
         self._precondition: Any
         if self._method == "lu":
             self._precondition = Factorization(K)
         else:
             self._precondition = Multigrid(K, _smooth(L, normalized), like)
-            self._narrow = _System.placed(R, U, like, xp.float32)
+            self._narrow = System.placed(R, U, like, xp.float32)
         self._outcomes: list[tuple[int, int, float]] = []
 
     @property
@@ -184,6 +186,10 @@ class RidgeSolver:
         inverse = host.empty_like(self.order)
         inverse[self.order] = host.arange(self.n, dtype=self.order.dtype)
         return inverse[nodes]
+
+    def components(self, places: Array) -> Array:
+        """Return the connected components that nodes at these places are in, each once."""
+        return host.unique_values(self._labels[places])
 
     def product(self, V: Array) -> Array:
         """Return R V for V (N, k)."""
@@ -209,9 +215,7 @@ class RidgeSolver:
         blocks = list(row_blocks(n_columns, _WIDTH))
         if not is_host(self.degrees):
             return [function(columns) for columns in self._progress(blocks, what)]
-        with ThreadPoolExecutor(_n_processors()) as pool:
-            running = [pool.submit(function, columns) for columns in blocks]
-            return [block.result() for block in self._progress(running, what)]
+        return in_threads(function, blocks, lambda running: self._progress(running, what))
 
     def info(self) -> SolveInfo:
         """Return how the systems so far were solved; warn if some were not, to `tol`."""
@@ -231,7 +235,7 @@ class RidgeSolver:
             warnings.warn(
                 f"Linear systems were solved to a relative residual of {info.residual:.1e}, not "
                 f"to tol={info.tol:g}, in {info.iterations} iterations. A larger ridge or tol "
-                "helps; so does float64, if the device computes in float32.",
+                "helps.",
                 ConvergenceWarning,
                 stacklevel=3,
             )
@@ -245,18 +249,19 @@ class RidgeSolver:
         to a tenth, which a bad condition makes of it, in double precision.
         """
         xp = namespace(B)
-        norms = _norms(B)
+        norms = column_norms(B)
         X, residual, iterations, worst = xp.zeros_like(B), B, 0, 1.0
         system = self._narrow
         for _ in range(_ROUNDS):
-            enough = self.tol * norms
+            enough, most = self.tol * norms, self._max_iter
             if system is not self._wide:
-                enough = xp.maximum(enough, _NARROW_GAIN * _norms(residual))
-            step, spent = self._conjugate_gradients(system, residual, enough)
+                enough = xp.maximum(enough, _NARROW_GAIN * column_norms(residual))
+                most = min(most, _MAX_NARROW_ITER)
+            step, spent = conjugate_gradients(system, self._precondition, residual, enough, most)
             X += self._wide.projected(xp.astype(step, B.dtype, copy=False))
             iterations += spent
             residual = self._wide.projected(B - self._wide.product(X))
-            before, worst = worst, _largest_ratio(_norms(residual), norms)
+            before, worst = worst, largest_ratio(column_norms(residual), norms)
             if worst <= self.tol:
                 break
             if worst > 0.1 * before:
@@ -265,59 +270,6 @@ class RidgeSolver:
                 system = self._wide
         self._outcomes.append((int(B.shape[1]), iterations, worst))
         return X
-
-    def _conjugate_gradients(self, system: _System, B: Array, enough: Array) -> tuple[Array, int]:
-        """Return X and the iterations after which every residual of R X = B has norm `enough`.
-
-        Each column has its own step lengths; one that is done takes none.
-        """
-        xp = namespace(B)
-        dtype = system.matrix.data.dtype
-        residual = xp.astype(B, dtype, copy=True)
-        X = xp.zeros_like(residual)
-        enough = xp.astype(enough, dtype, copy=False)
-        direction, before = X, None
-        for iteration in range(self._max_iter):
-            unfinished = _norms(residual) > enough
-            if not bool(xp.any(unfinished)):
-                return X, iteration
-            Z = system.projected(self._precondition(residual))
-            now = column_dots(residual, Z)
-            if before is None:
-                direction = Z
-            else:
-                direction *= _ratio(now, before)
-                direction += Z
-            product = system.product(direction)
-            length = _ratio(now, column_dots(direction, product))
-            length = xp.where(unfinished, length, xp.zeros_like(length))
-            X += length * direction
-            product *= length
-            residual -= product
-            before = now
-        return X, self._max_iter
-
-
-@dataclass(frozen=True, eq=False)
-class _System:
-    """R (N, N) and the null vectors U (N, c) of L, in one precision."""
-
-    matrix: CSR
-    null: CSR
-    null_transposed: CSR
-
-    @classmethod
-    def placed(cls, R: Any, U: Any, like: Array, dtype: Any) -> _System:
-        return cls(*(placed_csr(part, like, dtype) for part in (R, U, U.T)))
-
-    def product(self, V: Array) -> Array:
-        """R V."""
-        return csr_matmul(self.matrix, V)
-
-    def projected(self, V: Array) -> Array:
-        """V - U U^T V; V may be overwritten."""
-        V -= csr_matmul(self.null, csr_matmul(self.null_transposed, V))
-        return V
 
 
 def _reordered(graph: Graph) -> tuple[Array, Graph]:
@@ -392,23 +344,7 @@ def _choose(method: str, K: Any, labels: Array, n_right_sides: int) -> tuple[str
     return "lu", f"{forecasted} and to take {factor / cycles:.2f} times as long as multigrid"
 
 
-def _n_processors() -> int:
-    from joblib import cpu_count
-
-    return int(cpu_count())
-
-
-def _norms(V: Array) -> Array:
-    """Return the norms of the columns, (k,)."""
-    return namespace(V).sqrt(column_dots(V, V))
-
-
-def _ratio(a: Array, b: Array) -> Array:
-    """Return a / b, and 0 where b is not positive: where nothing is left to do."""
-    xp = namespace(a)
-    positive = b > 0
-    return xp.where(positive, a, xp.zeros_like(a)) / xp.where(positive, b, xp.ones_like(b))
-
-
-def _largest_ratio(a: Array, b: Array) -> float:
-    return float(namespace(a).max(_ratio(a, b)))
+def _in_double(a: Array) -> Array:
+    """Return `a`, or if its device has no double precision a copy on the host."""
+    wide = accumulation_dtype(a, namespace(a))
+    return a if namespace(a).finfo(wide).bits == 64 else to_host(a)

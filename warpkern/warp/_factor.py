@@ -17,7 +17,7 @@ import array_api_extra as xpx
 from ..array import Array, accumulation_dtype, cholesky, eigh_smallest, namespace, solve_triangular
 from ..contracts import LandmarkOperator
 from ..exceptions import NotPositiveDefiniteError
-from ..kernels import landmark_factor
+from ..kernels import warped_root
 
 __all__ = [
     "CholeskyWarp",
@@ -161,8 +161,8 @@ class SpectralWarp(_DenseWarp):
 class LowRankWarp:
     r"""The warp by m landmarks, without a matrix of d x d.
 
-    .. math:: (I + U)^{-1} = I - Y^\top Y, \qquad Y = \sqrt\alpha R^{-1} \Phi_S, \qquad
-        R R^\top = G + \alpha \Phi_S \Phi_S^\top
+    .. math:: (I + U)^{-1} = I - Y^\top Y, \qquad Y = \sqrt\alpha T \Phi_S, \qquad
+        T^\top T = (G + \alpha \Phi_S \Phi_S^\top)^{-1}
 
     for U = alpha Phi_S^T G^-1 Phi_S with the landmarks' covariance G, which is not inverted. Its
     symmetric root is B = I - Y^T K Y with K = (I + (I - Y Y^T)^1/2)^-1.
@@ -181,8 +181,7 @@ class LowRankWarp:
         """Make the warp of the landmarks' features Phi (m, d); cost m^2 d."""
         xp = namespace(Phi)
         P = xp.astype(Phi, accumulation_dtype(Phi, xp), copy=False)
-        R = landmark_factor(P @ P.T, operator)
-        Y = operator.alpha**0.5 * solve_triangular(R, P)
+        Y = operator.alpha**0.5 * warped_root(P @ P.T, operator).apply(P)
         values, W = xp.linalg.eigh(_symmetric(Y @ Y.T))
         left = xp.clip(1.0 - values, 0.0, 1.0)
         K = (W / (1.0 + xp.sqrt(left))) @ W.T
