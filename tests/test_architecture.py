@@ -25,7 +25,7 @@ ARRAY_LIBRARIES = {
 }
 COMPONENTS = ("features", "graphs", "operators", "heads")
 
-BELOW_WARP = {"exceptions", "progress", "array", "contracts", "kernels"}
+BELOW_WARP = {"exceptions", "progress", "array", "contracts", "components", "kernels"}
 BELOW_ESTIMATORS = BELOW_WARP | {*COMPONENTS, "warp"}
 BELOW_CLI = BELOW_ESTIMATORS | {"registry", "estimators", "datasets", "plotting", "warpkern"}
 MAY_IMPORT = {
@@ -33,6 +33,7 @@ MAY_IMPORT = {
     "progress": set(),
     "array": {"exceptions"},
     "contracts": {"exceptions", "array"},
+    "components": {"array"},
     "kernels": {"exceptions", "array", "contracts"},
     **dict.fromkeys(COMPONENTS, BELOW_WARP),
     "warp": BELOW_WARP | set(COMPONENTS),

@@ -156,7 +156,11 @@ class GraphBuilder(Protocol):
 
 
 class PSDOperator(Protocol):
-    """A symmetric positive semi-definite M, known by its products."""
+    """A symmetric positive semi-definite M, known by its products.
+
+    An attribute `workspace` may tell how many arrays like V a product holds, beside V, its result
+    and one in between: what a limit of memory is kept by. Without it one is supposed.
+    """
 
     @property
     def n(self) -> int:

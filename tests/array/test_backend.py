@@ -10,7 +10,9 @@ from sklearn.base import BaseEstimator
 
 from warpkern.array import (
     Backend,
+    _host,
     backend_of,
+    device_memory,
     host_generator,
     is_array,
     is_host,
@@ -78,6 +80,16 @@ def test_only_numpy_is_the_host(backend):
 def test_namespace_computes_where_its_arrays_are(backend):
     x = backend.asarray([1.0, 4.0])
     assert backend_of(namespace(x, None, 2.0).sqrt(x)) == backend
+
+
+def test_memory_on_the_host_is_at_most_that_of_the_container(backend, tmp_path, monkeypatch):
+    x = backend.asarray([1.0])
+    physical = device_memory(x)
+    limit = tmp_path / "memory.max"
+    monkeypatch.setattr(_host, "_LIMITS", (limit, tmp_path / "not there"))
+    for text, expected in (("max\n", physical), ("123456\n", 123456)):
+        limit.write_text(text)
+        assert device_memory(x) == expected
 
 
 def test_mixed_libraries_are_refused_by_type():

@@ -124,6 +124,7 @@ class StandIn:
 
         class Device:
             id = 0
+            mem_info = (10**9, 8 * 10**9)  # free, total
 
             def __init__(self, *args, **kwargs):
                 self.id = standin.bound("cupy.cuda.Device", args, kwargs)["device"]
@@ -279,6 +280,10 @@ def test_the_way_there_and_back_changes_nothing(adapter, standin):
     assert type(back) is np.ndarray
     assert back.dtype == x.dtype
     np.testing.assert_array_equal(back, x)
+
+
+def test_memory_is_that_of_the_device(adapter):
+    assert adapter.device_memory(device_array(adapter, [1.0])) == 8 * 10**9
 
 
 def test_cholesky(adapter):

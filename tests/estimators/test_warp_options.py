@@ -64,3 +64,27 @@ def test_a_list_of_graphs_needs_a_sum(moons):
         wk.WarpClassifier(graph=["exact", "exact"]).fit(X, y)
     with pytest.raises(InvalidParameterError, match="'graph'"):
         wk.WarpClassifier(graph=[]).fit(X, y)
+
+
+def test_parameters_of_lists_are_reached_by_their_place(moons):
+    X, y = moons
+    operator = LaplacianPower(1.0) + LaplacianPower(0.1, power=2)
+    model = wk.WarpClassifier(RBF(50), ["exact", ExactKNN(7)], operator, random_state=0)
+    model.set_params(graph__0__n_neighbors=3, operator__1__alpha=0.5)
+    model.fit(X, y)
+    near, far = model.graph_
+    assert near.n_edges < far.n_edges
+    assert [term.alpha for term in model.operator_.terms] == [1.0, 0.5]
+    assert model.get_params()["operator__0__alpha"] == 1.0
+    with pytest.raises(ValueError, match="no parameter '2__alpha'"):
+        model.set_params(operator__2__alpha=1.0)
+
+
+def test_grid_search_over_the_terms_of_a_sum(moons):
+    X, y = moons
+    X, y = X[y >= 0], y[y >= 0]
+    operator = LaplacianPower(1.0) + LaplacianPower(0.1, power=2)
+    model = wk.WarpClassifier(RBF(50), ExactKNN(2), operator, random_state=0)
+    search = GridSearchCV(model, {"operator__1__alpha": [0.0, 1.0]}, cv=2).fit(X, y)
+    assert operator.terms[1].alpha == 0.1
+    assert search.best_estimator_.operator.terms[1].alpha in (0.0, 1.0)

@@ -179,6 +179,29 @@ def test_peak_memory_stays_within_the_limit(way, rng, monkeypatch):
     np.testing.assert_allclose(warp.R, full.R, atol=1e-4)
 
 
+@pytest.mark.parametrize(
+    "operator",
+    [
+        LaplacianPower(1.0, power=3),
+        HeatLaplacian(1.0, alpha=1.0),
+        LaplacianPower(1.0) + HeatLaplacian(1.0, alpha=1.0),
+    ],
+)
+def test_operators_tell_what_memory_they_work_in(operator, rng, monkeypatch):
+    n, limit = 40_000, 62_000_000
+    X = np.sort(rng.normal(size=(n, 3)), axis=0).astype(np.float32)
+    phi = RBF(400, random_state=0).fit(X)
+    M = operator.fit(line(n))
+    monkeypatch.setattr(_plan, "_plan_rows", lambda *_: None)
+    monkeypatch.setattr(_plan, "_DISK", 1e9)
+    tracemalloc.start()
+    warp = fit_warp(phi, X, M, memory_limit=limit)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert "computed" in warp.describe()
+    assert 0.5 * limit < peak < limit
+
+
 def test_order_keeps_neighbours_together(backend, rng):
     X = rng.uniform(size=(20_000, 2)).astype(np.float32)
     order = locality_order(backend.asarray(X))

@@ -152,7 +152,7 @@ def test_identity_warp(points):
 
 def test_default_limit_never_refuses(points, monkeypatch):
     phi, M = stages(points)
-    monkeypatch.setattr(_plan, "_half_of_physical_memory", lambda: 1000)
+    monkeypatch.setattr(_plan, "device_memory", lambda _: 2000)
     np.testing.assert_allclose(fit_warp(phi, points, M).R, fit_warp(phi, points, M).R)
 
 
@@ -171,13 +171,13 @@ def test_memory_limit_that_is_too_small_names_what_is_needed(points):
     [("6GB", 6 * 10**9), ("1.5 GiB", 3 * 2**29), ("200mb", 2 * 10**8), (1024, 1024)],
 )
 def test_memory_is_read_as_written(limit, size):
-    assert parse_memory(limit) == size
+    assert parse_memory(limit, np.ones(1)) == size
 
 
 @pytest.mark.parametrize("limit", ["much", "-1GB", "GB", 0, -5, True, "1e3MB", float("inf")])
 def test_bad_memory_is_named(limit):
     with pytest.raises(InvalidParameterError, match="'memory_limit'"):
-        parse_memory(limit)
+        parse_memory(limit, np.ones(1))
 
 
 @pytest.mark.parametrize("rank", [0, D + 1, 2.5, True])

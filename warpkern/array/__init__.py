@@ -22,7 +22,7 @@ from ._backend import (
     place,
 )
 from ._blocks import assemble_rows, cached_rows, row_blocks
-from ._host import fixed_global_seed, host, host_generator, seed_components
+from ._host import fixed_global_seed, host, host_generator, host_memory, seed_components
 from ._operations import (
     CSR,
     cholesky,
@@ -30,6 +30,7 @@ from ._operations import (
     column_dots,
     cosines,
     csr_matmul,
+    device_memory,
     eigh_smallest,
     keep_smallest,
     listed_distances,
@@ -80,11 +81,13 @@ __all__ = [
     "CSR",
     "csr_matmul",
     "default_float",
+    "device_memory",
     "eigh_smallest",
     "fixed_global_seed",
     "FUNCTIONS",
     "host",
     "host_generator",
+    "host_memory",
     "in_threads",
     "index_dtype",
     "is_array",

@@ -41,6 +41,11 @@ def from_host(x: Array, device: Any, xp: Namespace) -> Array:  # noqa: ARG001 - 
         return cupy.asarray(x)
 
 
+def device_memory(x: Array) -> int | None:
+    _, total = x.device.mem_info
+    return int(total)
+
+
 def cholesky(a: Array) -> Array:
     # Without errstate a failed factorisation is silent, and the answer rubbish.
     with cupyx.errstate(linalg="raise"):

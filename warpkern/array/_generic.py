@@ -9,6 +9,7 @@ import array_api_extra as xpx
 
 from ..exceptions import BackendError, NotPositiveDefiniteError
 from ._backend import namespace
+from ._host import host_memory
 from ._precision import accumulation_dtype
 from ._typing import Array, Namespace
 
@@ -40,6 +41,10 @@ def to_host(x: Array) -> Array:
 
 def from_host(x: Array, device: Any, xp: Namespace) -> Array:
     return xp.asarray(x, device=device)
+
+
+def device_memory(x: Array) -> int | None:  # noqa: ARG001 - the standard does not tell
+    return host_memory()
 
 
 def cholesky(a: Array) -> Array:

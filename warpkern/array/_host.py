@@ -6,8 +6,10 @@ computes with them: one seed gives one model on every backend.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,7 +17,10 @@ from array_api_compat import numpy as host
 
 from ..exceptions import InvalidParameterError
 
-__all__ = ["fixed_global_seed", "host", "host_generator", "seed_components"]
+__all__ = ["fixed_global_seed", "host", "host_generator", "host_memory", "seed_components"]
+
+# Where a container's limit is told, by the second and the first kind of Linux' control groups.
+_LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
 
 
 def host_generator(random_state: Any = None) -> np.random.Generator:
@@ -44,6 +49,26 @@ def host_generator(random_state: Any = None) -> np.random.Generator:
             "The 'random_state' parameter must be None, a non-negative integer, a NumPy "
             f"Generator or a RandomState. Got {random_state!r} instead."
         ) from error
+
+
+def host_memory() -> int | None:
+    """Return the bytes of memory that this process may have; None where it is not told.
+
+    Those of the machine, or of the container it is in.
+
+    Examples
+    --------
+    >>> from warpkern.array import host_memory
+    >>> host_memory() is None or host_memory() > 0
+    True
+    """
+    known = []
+    with suppress(AttributeError, ValueError, OSError):
+        known.append(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+    for file in _LIMITS:
+        with suppress(OSError, ValueError):  # not there, or "max"
+            known.append(int(Path(file).read_text("ascii")))
+    return min(known, default=None)
 
 
 def seed_components(components: Iterable[Any], random_state: Any) -> None:

@@ -12,6 +12,7 @@ from jax.scipy import linalg
 
 from ..exceptions import BackendError
 from . import _generic
+from ._host import host_memory
 from ._typing import Array, Namespace
 
 
@@ -53,6 +54,12 @@ def from_host(x: Array, device: Any, xp: Namespace) -> Array:  # noqa: ARG001 - 
                 "Call jax.config.update('jax_enable_x64', True) first."
             )
     return jax.device_put(x, device)
+
+
+def device_memory(x: Array) -> int | None:
+    (device,) = x.devices()
+    told = device.memory_stats() or {}
+    return told.get("bytes_limit") or host_memory()
 
 
 def cholesky(a: Array) -> Array:

@@ -9,6 +9,7 @@ import numpy as np
 from ..exceptions import BackendError, NotPositiveDefiniteError
 from . import _generic
 from ._blocks import cached_rows, row_blocks
+from ._host import host_memory
 from ._typing import Array, Namespace
 
 
@@ -31,6 +32,10 @@ def to_host(x: Array) -> Array:
 
 def from_host(x: Array, device: Any, xp: Namespace) -> Array:  # noqa: ARG001
     return np.asarray(x)
+
+
+def device_memory(x: Array) -> int | None:  # noqa: ARG001 - there is only one
+    return host_memory()
 
 
 def cholesky(a: Array) -> Array:

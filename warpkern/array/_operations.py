@@ -16,6 +16,7 @@ __all__ = [
     "column_dots",
     "cosines",
     "csr_matmul",
+    "device_memory",
     "eigh_smallest",
     "keep_smallest",
     "listed_distances",
@@ -46,6 +47,20 @@ class CSR:
 def to_host(x: Array) -> Array:
     """Return `x` as a NumPy array: an explicit transfer, for whatever device it is on."""
     return adapter_of(x).to_host(x)
+
+
+def device_memory(x: Array) -> int | None:
+    """Return the bytes of memory of the device of `x`; None where it is not told.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from warpkern.array import device_memory, host_memory
+    >>> device_memory(np.ones(1)) == host_memory()
+    True
+    """
+    found: int | None = adapter_of(x).device_memory(x)
+    return found
 
 
 def cholesky(a: Array) -> Array:

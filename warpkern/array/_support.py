@@ -12,6 +12,7 @@ FUNCTIONS: dict[str, str] = {
     "use_device": "context to compute in",
     "to_host": "array to NumPy",
     "from_host": "NumPy to array",
+    "device_memory": "memory of an array's device",
     "cholesky": "Cholesky factor, failure reported",
     "solve_triangular": "triangular solve",
     "eigh_smallest": "smallest eigenpairs",

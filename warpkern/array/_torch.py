@@ -11,6 +11,7 @@ import torch
 
 from ..exceptions import BackendError, NotPositiveDefiniteError
 from . import _generic
+from ._host import host_memory
 from ._typing import Array, Namespace
 
 
@@ -38,6 +39,12 @@ def to_host(x: Array) -> Array:
 def from_host(x: Array, device: Any, xp: Namespace) -> Array:  # noqa: ARG001 - one library
     # A copy: a tensor that shares memory with a read-only NumPy array is undefined behaviour.
     return torch.tensor(np.asarray(x, order="C"), device=device)
+
+
+def device_memory(x: Array) -> int | None:
+    if x.device.type == "cuda":
+        return int(torch.cuda.get_device_properties(x.device).total_memory)
+    return host_memory()
 
 
 def cholesky(a: Array) -> Array:

@@ -42,7 +42,10 @@ class WarpEstimator(BaseEstimator):  # type: ignore[misc]
     _stage_names: tuple[str, ...] = ("feature_map", "graph", "operator")
 
     def set_params(self, **params: Any) -> Self:
-        """Set parameters; ``feature_map__gamma=…`` also works where the stage is given by name."""
+        """Set parameters; ``feature_map__gamma=…`` also works where the stage is given by name.
+
+        Of a list of graphs, ``graph__0__n_neighbors=…`` is that of the first.
+        """
         for key in list(params):
             stage, nested, _ = key.partition("__")
             if not nested or stage not in self._stage_names:
@@ -50,7 +53,7 @@ class WarpEstimator(BaseEstimator):  # type: ignore[misc]
             given = params.get(stage, getattr(self, stage))
             if given is None:
                 raise invalid_parameter(self, stage, f"given, for {key!r} to be set", given)
-            if isinstance(given, str):
+            if isinstance(given, str | list | tuple):
                 params[stage] = make_component(self, stage, given)
         super().set_params(**params)
         return self

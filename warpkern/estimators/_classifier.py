@@ -35,7 +35,8 @@ class WarpClassifier(ClassifierMixin, WarpPredictor):  # type: ignore[misc]
         Where to compute with NumPy input; the answers are NumPy arrays again.
         Input of another library is computed with where it is.
     memory_limit : bytes or text like "6GB", optional
-        For the accumulation of Phi^T M Phi; by default half of the host's memory.
+        For the accumulation of Phi^T M Phi; by default half of the memory where it is
+        computed.
     checkpoint : path, optional
         A folder in which a long accumulation is saved now and then: the same call goes on from
         there after an interruption, to the same result.

@@ -37,7 +37,8 @@ class WarpedFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, WarpEsti
     backend, device : str, optional
         Where to compute with NumPy input; the answers are NumPy arrays again.
     memory_limit : bytes or text like "6GB", optional
-        For the accumulation of Phi^T M Phi; by default half of the host's memory.
+        For the accumulation of Phi^T M Phi; by default half of the memory where it is
+        computed.
     checkpoint : path, optional
         A folder in which a long accumulation is saved now and then: the same call goes on from
         there after an interruption, to the same result.

@@ -9,9 +9,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
 
-from ..array import Array, seed_components
+from ..array import Array
+from ..components import Several, told
 from ..contracts import FeatureMap, Graph, PSDOperator
 from ..exceptions import invalid_parameter
 from ..registry import KINDS, default_registry
@@ -49,8 +50,10 @@ def make_component(owner: object, kind: str, given: Any) -> Any:
     return clone(given, safe=False)
 
 
-class SeveralBuilders(BaseEstimator):  # type: ignore[misc]
+class SeveralBuilders(Several):
     """Several graphs on the same points, for an operator that is a sum."""
+
+    _several = "builders"
 
     def __init__(
         self, builders: list[Any], random_state: Any = None, verbose: bool = False
@@ -61,8 +64,7 @@ class SeveralBuilders(BaseEstimator):  # type: ignore[misc]
 
     def build(self, X: Array) -> list[Graph]:
         """Return the graph of each builder."""
-        seed_components(self.builders, self.random_state)
-        return [_told(builder, self.verbose).build(X) for builder in self.builders]
+        return [builder.build(X) for builder in self._prepared()]
 
 
 def fit_stages(
@@ -86,20 +88,12 @@ def fit_stages(
     if operator is None:
         return Stages(feature_map, None, None, IdentityWarp())
     with reported("graph", verbose):
-        built = _told(graph, verbose).build(X)
+        built = told(graph, verbose).build(X)
     with reported("operator", verbose):
-        fitted = _told(operator, verbose).fit(built, labeled)
+        fitted = told(operator, verbose).fit(built, labeled)
     with reported("warp", verbose):
         warp = fit_warp(feature_map, X, fitted, verbose=verbose, **warp_options)
     return Stages(feature_map, built, fitted, warp)
-
-
-def _told(component: Any, verbose: bool) -> Any:
-    """Return a component that shows its progress if `verbose`, and if it can."""
-    parameters = component.get_params(deep=False) if hasattr(component, "get_params") else {}
-    if verbose and "verbose" in parameters:
-        component.set_params(verbose=True)
-    return component
 
 
 @contextmanager

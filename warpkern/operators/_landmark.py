@@ -113,9 +113,11 @@ class BaseLandmarks(BaseOperator):
         like = graph.weights
         xp = namespace(like)
         wide = accumulation_dtype(like, xp)
-        parts = (place(part, like=like, dtype=wide) for part in self._covariance(solver, rows))
+        bounded, free = (
+            place(part, like=like, dtype=wide) for part in self._covariance(solver, rows)
+        )
         support = place(rows, like=like, dtype=index_dtype(like, xp))
-        return FittedLandmarks(support, *parts, alpha, solver.info())
+        return FittedLandmarks(support, bounded, free, alpha, solver.info())
 
     def _checked_alpha(self, graph: Graph) -> float:
         return checked_alpha(self, graph.n_nodes)

@@ -98,6 +98,11 @@ class FittedLaplacian:
         """The factor before H C H, alpha."""
         return self.alpha
 
+    @property
+    def workspace(self) -> int:
+        """Powers need no more than what is multiplied, the product and one in between."""
+        return 0
+
     def matmul(self, V: Array) -> Array:
         """Return alpha L^c V for V (N, k)."""
         return self.alpha * self.half(self.core(self.half(V)))

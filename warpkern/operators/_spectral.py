@@ -219,12 +219,21 @@ class FittedSpectral(FittedLaplacian):
 
     series: tuple[float, ...] = (1.0,)
 
+    @property
+    def workspace(self) -> int:
+        """Clenshaw's recurrence has three arrays more at hand than a power."""
+        return 3
+
     def core(self, A: Array) -> Array:
         """Return L h(L) A for odd c, h(L) A for even c."""
-        L = self.laplacian
-        A = super().core(A)
-        scale = 2.0 / (L.largest or 1.0)
-        return apply_series(self.series, lambda V: scale * L.matmul(V) - V, A)
+        return apply_series(self.series, self._shifted, super().core(A))
+
+    def _shifted(self, V: Array) -> Array:
+        """Return (2 L / lambda - I) V: eigenvalues from -1 to 1."""
+        product = self.laplacian.matmul(V)
+        product *= 2.0 / (self.laplacian.largest or 1.0)
+        product -= V
+        return product
 
     def local(self) -> None:
         """Return None: every term reaches one step further on the graph."""
@@ -290,17 +299,16 @@ def _interpolate(
 def apply_series(series: tuple[float, ...], Y: Callable[[Array], Array], V: Array) -> Array:
     """Return sum_k a_k T_k(Y) V by Clenshaw's recurrence, b_k = a_k V + 2 Y b_(k+1) - b_(k+2)."""
     last = before = None
-    for a in reversed(series[1:]):
-        term = a * V
+    for k in range(len(series) - 1, -1, -1):
+        term = series[k] * V
         if last is not None:
-            term = term + 2.0 * Y(last)
+            step = Y(last)
+            step *= 2.0 if k else 1.0  # the last one gives the sum
+            term += step
         if before is not None:
-            term = term - before
+            term -= before
         last, before = term, last
-    total = series[0] * V
-    if last is not None:
-        total = total + Y(last)
-    return total if before is None else total - before
+    return last
 
 
 def _most_growth(L: Laplacian) -> float:

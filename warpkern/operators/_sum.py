@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..array import Array
+from ..components import Several
 from ..contracts import Graph, PSDOperator
 from ..exceptions import InvalidDataError, invalid_parameter
 from ._base import BaseOperator
@@ -14,13 +15,17 @@ from ._base import BaseOperator
 __all__ = ["FittedSum", "OperatorSum"]
 
 
-class OperatorSum(BaseOperator):
+class OperatorSum(Several, BaseOperator):
     """M = M_1 + M_2 + ..., each with its own weight and power: what ``first + second`` returns.
 
     Parameters
     ----------
     terms : list of operators
-        That act on all points.
+        That act on all points. Parameters of the first are set as ``0__alpha``, and so on.
+    random_state : None, int or Generator
+        Seeds those that have no seed of their own.
+    verbose : bool
+        Whether those that can show their progress.
 
     Notes
     -----
@@ -39,8 +44,14 @@ class OperatorSum(BaseOperator):
     (4, 4)
     """
 
-    def __init__(self, terms: Sequence[Any]) -> None:
+    _several = "terms"
+
+    def __init__(
+        self, terms: Sequence[Any], *, random_state: Any = None, verbose: bool = False
+    ) -> None:
         self.terms = terms
+        self.random_state = random_state
+        self.verbose = verbose
 
     def fit(self, graph: Graph | Sequence[Graph], labeled: Array | None = None) -> FittedSum:
         """Return M for one graph, or for one graph for each term."""
@@ -56,7 +67,7 @@ class OperatorSum(BaseOperator):
         if len({g.n_nodes for g in graphs}) > 1:
             sizes = ", ".join(str(g.n_nodes) for g in graphs)
             raise InvalidDataError(f"Graphs on different points: {sizes} nodes.")
-        fitted = [t.fit(g, labeled) for t, g in zip(self.terms, graphs, strict=True)]
+        fitted = [t.fit(g, labeled) for t, g in zip(self._prepared(), graphs, strict=True)]
         if any(term.support is not None for term in fitted):
             expected = "operators on all points, not on landmarks"
             raise invalid_parameter(self, "terms", expected, self.terms)
@@ -75,9 +86,14 @@ class FittedSum:
         """Number of nodes N."""
         return self.terms[0].n
 
+    @property
+    def workspace(self) -> int:
+        """What the terms need, and their sum so far."""
+        return 1 + max(getattr(term, "workspace", 1) for term in self.terms)
+
     def matmul(self, V: Array) -> Array:
         """Return M_1 V + M_2 V + ... for V (N, k)."""
         total = self.terms[0].matmul(V)
         for term in self.terms[1:]:
-            total = total + term.matmul(V)
+            total += term.matmul(V)
         return total

@@ -43,8 +43,8 @@ def fit_warp(
         The symmetric root of (I + U)^-1 in place of the Cholesky factor: the same kernel, with
         features turned back to where they were, for many times the cost of factoring.
     memory_limit : bytes or text like "6GB", optional
-        For the accumulation of U; by default half of the host's memory. What does not fit is
-        computed again or put into a temporary file: the warp's `describe()` tells.
+        For the accumulation of U; by default half of the memory where it is computed. What does
+        not fit is computed again or put into a temporary file: the warp's `describe()` tells.
     checkpoint : path, optional
         A folder in which the sum is saved twice a minute. The same call with the same points,
         features and operator, after an interruption, goes on from there and ends with the same
@@ -77,13 +77,13 @@ def fit_warp(
     >>> warp.describe()
     'Cholesky factor of I + U, 100 x 100; all features fit into 1.0 GB'
     """
-    limit = parse_memory(memory_limit)
     points = X if operator.support is None else take_rows(X, operator.support)
     if operator.n != points.shape[0]:
         raise InvalidDataError(
             f"The operator acts on {operator.n} points. Got X with {points.shape[0]} rows instead."
         )
     sample = feature_map.transform(X[:1, :])
+    limit = parse_memory(memory_limit, sample)
     rank = _checked_rank(rank, sample.shape[1], symmetric)
     if rank is None:
         if getattr(operator, "alpha", None) == 0:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 import re
 import shutil
 import tempfile
@@ -11,7 +10,7 @@ from dataclasses import dataclass, field
 from numbers import Real
 from typing import Any
 
-from ..array import Array, is_sparse, namespace, row_blocks
+from ..array import Array, device_memory, is_sparse, namespace, row_blocks
 from ..contracts import LocalForm, PSDOperator, SplitOperator
 from ..exceptions import InvalidParameterError, invalid_parameter
 from ._order import locality_order
@@ -26,7 +25,8 @@ _ROW_WIDTH = 512
 _LEAST_BLOCK, _MAX_BLOCK = 256, 8192
 _LEAST_SET = 1024
 _BLOCK_COPIES = 4  # a block of features, and what computing it needs
-_STRIP_COPIES = 4  # a strip of Phi, its product with M, and what one sparse product needs
+_STRIP_COPIES = 3  # a strip of Phi, its product with M, and one in between
+_WORKSPACE = 1  # more of them while an operator multiplies, if it does not tell
 
 # Nanoseconds for a feature: a cosine, and a product of p numbers; and for a number of the scratch
 # file, read or written. They decide between ways to go, so that only their ratios matter.
@@ -45,6 +45,8 @@ class Size:
         Bytes of a feature.
     copies : int
         2 if the operator has a half other than I, whose product with the features is held; else 1.
+    workspace : int
+        Arrays like a strip that the operator holds while it multiplies one.
     """
 
     n: int
@@ -52,6 +54,7 @@ class Size:
     d: int
     itemsize: int
     copies: int = 1
+    workspace: int = _WORKSPACE
 
     @classmethod
     def of(cls, X: Any, sample: Array, operator: PSDOperator) -> Size:
@@ -63,12 +66,17 @@ class Size:
             xp = namespace(sample)
             probe = xp.zeros((operator.n, 1), dtype=sample.dtype, device=sample.device)
             copies = 1 if operator.half(probe) is probe else 2
-        return cls(X.shape[0], p, int(sample.shape[1]), int(bits) // 8, copies)
+        workspace = getattr(operator, "workspace", _WORKSPACE)
+        return cls(X.shape[0], p, int(sample.shape[1]), int(bits) // 8, copies, workspace)
 
     @property
     def whole(self) -> int:
         """Bytes of all features."""
         return self.n * self.d * self.itemsize
+
+    def strip(self, n_rows: int) -> int:
+        """Return the bytes for each column of a strip of some rows, and of what goes with it."""
+        return (_STRIP_COPIES + self.workspace) * n_rows * self.itemsize
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,17 +111,19 @@ class Plan:
         return "sets of points" if self.way == "rows" else "strips of columns"
 
 
-def parse_memory(limit: float | str | None) -> int | None:
-    """Return a memory limit in bytes; None stands for half of the host's memory.
+def parse_memory(limit: float | str | None, like: Array) -> int | None:
+    """Return a memory limit in bytes; None stands for half of the memory where `like` is.
 
     Examples
     --------
+    >>> import numpy as np
     >>> from warpkern.warp import parse_memory
-    >>> parse_memory("6GB"), parse_memory(1e6)
+    >>> parse_memory("6GB", np.ones(1)), parse_memory(1e6, np.ones(1))
     (6000000000, 1000000)
     """
     if limit is None:
-        return _half_of_physical_memory()
+        available = device_memory(like)
+        return None if available is None else available // 2
     if isinstance(limit, Real) and not isinstance(limit, bool) and 0 < float(limit) < math.inf:
         return int(limit)
     found = re.fullmatch(_MEMORY, limit.strip().upper()) if isinstance(limit, str) else None
@@ -148,7 +158,7 @@ def plan_accumulation(size: Size, X: Any, operator: PSDOperator, limit: int | No
         )
     block = _block(size, limit)
     free = limit - _fixed_memory(size, block)
-    strip = _STRIP_COPIES * size.n * size.itemsize
+    strip = size.strip(size.n)
     fitting = (free - size.copies * size.whole) // strip
     if fitting >= min(size.d, _LEAST_WHOLE):
         reason = f"all features fit into {_text(limit)}"
@@ -187,7 +197,7 @@ def _plan_rows(
         sets = tuple(order[rows] for rows in row_blocks(size.n, points))
         reads = [local.reads(rows).shape[0] for rows in sets]
         held = size.copies * max(reads)
-        if (held * size.d + _STRIP_COPIES * points * width) * size.itemsize <= free:
+        if held * size.d * size.itemsize + size.strip(points) * width <= free:
             times = sum(reads) / size.n
             reason = (
                 f"{too_large}; they are computed for {len(sets)} sets of points, each with its "
@@ -202,7 +212,7 @@ def _plan_rows(
 def least_memory(size: Size) -> int:
     """Return the bytes that a strip of one column needs."""
     fixed = _fixed_memory(size, min(size.n, _LEAST_BLOCK))
-    return fixed + _STRIP_COPIES * size.n * size.itemsize
+    return fixed + size.strip(size.n)
 
 
 def _block(size: Size, limit: int) -> int:
@@ -224,10 +234,3 @@ def _feature_cost(size: Size) -> float:
 def _text(n_bytes: int) -> str:
     """Return a number of bytes as a person would write it."""
     return f"{n_bytes / 1e9:.1f} GB" if n_bytes >= 1e8 else f"{n_bytes / 1e6:.1f} MB"
-
-
-def _half_of_physical_memory() -> int | None:
-    try:
-        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
-    except (AttributeError, ValueError, OSError):  # not told on this platform
-        return None

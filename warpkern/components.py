@@ -1,0 +1,62 @@
+"""What components have in common as holders of parameters."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+from sklearn.base import BaseEstimator, clone
+
+from .array import seed_components
+
+__all__ = ["Several", "told"]
+
+
+class Several(BaseEstimator):  # type: ignore[misc]
+    """A component made of a list of others, whose parameters are named by their place in it.
+
+    ``get_params`` lists, and ``set_params`` takes, ``0__alpha`` for the parameter alpha of the
+    first. A subclass names the parameter that holds the list, and has `random_state` and
+    `verbose` beside it.
+    """
+
+    _several = ""
+    random_state: Any
+    verbose: bool
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the parameters; `deep` with those of the parts."""
+        params: dict[str, Any] = super().get_params(deep=False)
+        if deep:
+            for i, part in enumerate(getattr(self, self._several)):
+                nested = part.get_params(deep=True) if hasattr(part, "get_params") else {}
+                params |= {f"{i}__{name}": value for name, value in nested.items()}
+        return params
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters, also of the parts."""
+        own = {name: params.pop(name) for name in list(params) if not name[:1].isdigit()}
+        super().set_params(**own)
+        parts = getattr(self, self._several)
+        for name, value in params.items():
+            place, _, nested = name.partition("__")
+            if name not in self.get_params():
+                known = ", ".join(sorted(self.get_params()))
+                raise ValueError(
+                    f"{type(self).__name__} has no parameter {name!r}. It has {known}."
+                )
+            parts[int(place)].set_params(**{nested: value})
+        return self
+
+    def _prepared(self) -> list[Any]:
+        """Return copies of the parts that are seeded, and told whether to show their progress."""
+        parts = [clone(part, safe=False) for part in getattr(self, self._several)]
+        seed_components(parts, self.random_state)
+        return [told(part, self.verbose) for part in parts]
+
+
+def told(component: Any, verbose: bool) -> Any:
+    """Return a component that shows its progress if `verbose`, and if it can."""
+    parameters = component.get_params(deep=False) if hasattr(component, "get_params") else {}
+    if verbose and "verbose" in parameters:
+        component.set_params(verbose=True)
+    return component
