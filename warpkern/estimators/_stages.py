@@ -17,7 +17,7 @@ from ..exceptions import invalid_parameter
 from ..registry import KINDS, default_registry
 from ..warp import IdentityWarp, Warp, fit_warp
 
-__all__ = ["Stages", "fit_stages", "make_component", "reported"]
+__all__ = ["Stages", "fit_stages", "limited", "make_component", "reported"]
 
 _METHODS = {"feature_map": "transform", "graph": "build", "operator": "fit", "head": "fit"}
 
@@ -94,12 +94,22 @@ def fit_stages(
     return Stages(feature_map, built, fitted, warp)
 
 
+def limited(component: Any, memory_limit: float | str | None) -> Any:
+    """Return a component that keeps to a limit of memory, if it has one and was given none."""
+    if "memory_limit" in _parameters(component) and component.memory_limit is None:
+        component.set_params(memory_limit=memory_limit)
+    return component
+
+
 def _told(component: Any, verbose: bool) -> Any:
     """Return a component that shows its progress if `verbose`, and if it can."""
-    parameters = component.get_params(deep=False) if hasattr(component, "get_params") else {}
-    if verbose and "verbose" in parameters:
+    if verbose and "verbose" in _parameters(component):
         component.set_params(verbose=True)
     return component
+
+
+def _parameters(component: Any) -> dict[str, Any]:
+    return component.get_params(deep=False) if hasattr(component, "get_params") else {}
 
 
 @contextmanager
