@@ -85,23 +85,25 @@ class StrategyCost:
 def strategy_costs(work: Work) -> tuple[StrategyCost, ...]:
     """Return the table of the lecture: the one place that holds it.
 
-    A kernel by features needs rows as well. Rows that are there are only read, and cost no memory.
+    A kernel by features needs rows as well, and a head takes all rows once before the first step.
+    Rows that are there are only read, and cost no memory.
     """
     n, d, T, r, k = work.n, work.d, work.steps, work.row, work.kernel
+    lines: tuple[tuple[float, str, int, str], ...]
     if work.by_features:
-        kernel, gram = (
-            (n * (r + d) * T, "n (r + d) T"),
-            (n * r + n**2 * d + n * T, "n r + n^2 d + n T"),
+        lines = (
+            (max(r, d) * (n + T), "r (n + T)" if r else "d (n + T)", d, "d"),
+            (n * r + d * T, "n r + d T", n * d if r else d, "n d" if r else "d"),
+            (n * (r + k) * T, "n (r + d) T", n, "n"),
+            (n * r + n**2 * k + n * T, "n r + n^2 d + n T", n**2, "n^2"),
         )
     else:
-        kernel, gram = (n * k * T, "n p T"), (n**2 * k + n * T, "n^2 p + n T")
-    row = "r" if work.by_features else "p d"
-    lines = (
-        (max(r, d) * T, f"{row} T" if r else "d T", d, "d"),
-        (n * r + d * T, f"n {row} + d T", n * d if r else d, "n d" if r else "d"),
-        (*kernel, n, "n"),
-        (*gram, n**2, "n^2"),
-    )
+        lines = (
+            (r * T, "p d T", d, "d"),
+            (n * r + d * T, "n p d + d T", n * d, "n d"),
+            (n * k * T, "n p T", n, "n"),
+            (n**2 * k + n * T, "n^2 p + n T", n**2, "n^2"),
+        )
     return tuple(
         StrategyCost(name, operations, numbers * work.itemsize, (time, memory))
         for name, (operations, time, numbers, memory) in zip(STRATEGIES, lines, strict=True)
@@ -236,8 +238,7 @@ def plan_training(work: Work, limit: int | None) -> TrainingPlan:
             f"The 'memory_limit' parameter must be at least {least:,} bytes for {work.n:,} points "
             f"and {work.d:,} features. Got {limit:,} instead."
         )
-    # Of two with the same time the cached one: that the rows are there is why they cost the same.
-    best = min(reversed(fitting), key=lambda cost: cost.operations)
+    best = min(fitting, key=lambda cost: cost.operations)
     return TrainingPlan(work, limit, costs, best.strategy)
 
 
