@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
 
 from ..array import Array, default_float, host, host_generator, namespace, parse_memory, to_host
 from ..contracts import ArrayRows, Rows
@@ -20,7 +21,7 @@ from ..exceptions import (
 from ._inputs import checked_targets, checked_weights
 from ._losses import LOSSES, Loss
 from ._relative import mean_of_squares
-from ._spaces import Space, make_space
+from ._spaces import Space, blocks, make_space
 from ._strategy import STRATEGIES, TrainingPlan, Work, plan_training
 
 __all__ = ["SGD"]
@@ -79,10 +80,10 @@ class SGD(BaseEstimator):  # type: ignore[misc]
     With :math:`\mu = \lambda / \sum_i s_i`, the objective divided by the sum of the weights is
     :math:`\mu`-strongly convex in w, and that of one batch L-smooth, where L is bounded by the
     row sums of the batches' Gram matrices. Step t has the length
-    :math:`\min(1 / L,\ 2 / (\mu (t + 1)))`: on the long constant stretch it cannot
-    diverge, and after it falls as strong convexity wants. With iterates weighted by t the
-    distance to the minimum is of order 1 / t. The hinge is not smooth; its steps are
-    those of a loss of curvature 1. The intercept is not penalised.
+    :math:`\min(1 / L,\ 2 / (\mu (t + 1)))`: a constant stretch, on which no batch
+    can make it diverge, and then the decrease that strong convexity asks for; with iterates
+    weighted by t the objective comes to its minimum as 1 / t. The hinge is not smooth; its steps
+    are those of a loss of curvature 1. The intercept is not penalised.
 
     Cost: see `plan`; beside that n b d for L, with batches of b rows.
 
@@ -146,12 +147,15 @@ class SGD(BaseEstimator):  # type: ignore[misc]
 
     def objective(self, F: Array | Rows, y: Array, sample_weight: Array | None = None) -> float:
         """Return what `fit` minimises, for the weights that it found and the rows it was given."""
+        check_is_fitted(self)
         rows = _as_rows(F)
         y, s = _checked(rows, y, sample_weight, LOSSES[self.loss], self.loss)
         xp = namespace(y)
-        scores = rows.take(slice(0, rows.shape[0])) @ self.coef_ + self.intercept_
-        losses = xp.sum(s[:, None] * LOSSES[self.loss].value(scores, y))
-        return float(losses) + 0.5 * self.lambda_ * float(xp.sum(self.coef_**2))
+        total = 0.5 * self.lambda_ * float(xp.sum(self.coef_**2))
+        for B in blocks(rows):
+            scores = rows.take(B) @ self.coef_ + self.intercept_
+            total += float(xp.sum(s[B, None] * LOSSES[self.loss].value(scores, y[B, :])))
+        return total
 
     def _check_parameters(self) -> Loss:
         if self.loss not in LOSSES:

@@ -15,7 +15,7 @@ import array_api_extra as xpx
 from ..array import Array, assemble_rows, namespace, row_blocks
 from ..contracts import ArrayRows, Rows
 
-__all__ = ["FeatureSpace", "KernelSpace", "Space", "make_space"]
+__all__ = ["FeatureSpace", "KernelSpace", "Space", "blocks", "make_space"]
 
 _BLOCK_BYTES = 64 * 2**20
 
@@ -134,9 +134,9 @@ class KernelSpace:
 
     def coef(self, V: Array) -> Array:
         """Return F^T A; cost n d k."""
-        blocks = _blocks(self._F)
-        total = self._F.take(blocks[0]).T @ V[blocks[0], :]
-        for rows in blocks[1:]:
+        first, *others = blocks(self._F)
+        total = self._F.take(first).T @ V[first, :]
+        for rows in others:
             total = total + self._F.take(rows).T @ V[rows, :]
         return total
 
@@ -144,18 +144,18 @@ class KernelSpace:
 def _kernel_rows(F: Rows, B: slice) -> Array:
     """F_B F^T (b, n), with a block of F at a time."""
     F_B = F.take(B)
-    parts = [F_B @ F.take(columns).T for columns in _blocks(F)]
+    parts = [F_B @ F.take(columns).T for columns in blocks(F)]
     return parts[0] if len(parts) == 1 else namespace(F_B).concat(parts, axis=1)
 
 
 def _gram(F: Rows) -> Array:
     """F F^T (n, n), with two blocks of F at a time."""
     n = F.shape[0]
-    block = _blocks(F)[0].stop
+    block = blocks(F)[0].stop
     return assemble_rows(lambda rows, _: _kernel_rows(F, rows), (n, n), block, F.like)
 
 
-def _blocks(F: Rows) -> list[slice]:
+def blocks(F: Rows) -> list[slice]:
     """Return slices that cover all rows, of some 64 MiB of float64 each."""
     n, d = F.shape
     return list(row_blocks(n, max(1, _BLOCK_BYTES // (8 * d))))

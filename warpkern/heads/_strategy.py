@@ -143,7 +143,7 @@ class TrainingPlan:
 
     def __getitem__(self, strategy: str) -> StrategyCost:
         """Return the costs of one strategy."""
-        return next(cost for cost in self.costs if cost.strategy == strategy)
+        return {cost.strategy: cost for cost in self.costs}[strategy]
 
     def __str__(self) -> str:
         lines = [("strategy", "operations", "", "memory", "")]
