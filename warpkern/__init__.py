@@ -22,6 +22,7 @@ _ATTRIBUTES = {
     "WarpClassifier": "warpkern.estimators",
     "WarpRegressor": "warpkern.estimators",
     "WarpedFeatures": "warpkern.estimators",
+    "plan": "warpkern.heads",
 }
 _SUBPACKAGES = (
     "array",
@@ -60,6 +61,7 @@ if TYPE_CHECKING:
     from .estimators import WarpClassifier as WarpClassifier
     from .estimators import WarpedFeatures as WarpedFeatures
     from .estimators import WarpRegressor as WarpRegressor
+    from .heads import plan as plan
 else:  # a type checker that saw this function would take any name for granted
 
     def __getattr__(name: str) -> Any:

@@ -153,6 +153,12 @@ def warpkern_heads() -> Iterator[HeadSpec]:
         summary="kernel ridge regression",
         reference="Ionescu, Popa and Sminchisescu (2017), section 4",
     )
+    yield HeadSpec(
+        "sgd",
+        "warpkern.heads:SGD",
+        summary="logistic, squared or hinge loss by stochastic gradients, in one of four ways",
+        reference="Lacoste-Julien, Schmidt and Bach (2012)",
+    )
 
 
 @hookimpl

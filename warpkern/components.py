@@ -8,7 +8,7 @@ from sklearn.base import BaseEstimator, clone
 
 from .array import seed_components
 
-__all__ = ["Several", "told"]
+__all__ = ["Several", "limited", "told"]
 
 
 class Several(BaseEstimator):  # type: ignore[misc]
@@ -56,7 +56,17 @@ class Several(BaseEstimator):  # type: ignore[misc]
 
 def told(component: Any, verbose: bool) -> Any:
     """Return a component that shows its progress if `verbose`, and if it can."""
-    parameters = component.get_params(deep=False) if hasattr(component, "get_params") else {}
-    if verbose and "verbose" in parameters:
+    if verbose and "verbose" in _parameters(component):
         component.set_params(verbose=True)
     return component
+
+
+def limited(component: Any, memory_limit: float | str | None) -> Any:
+    """Return a component that keeps to a limit of memory, if it has one and was given none."""
+    if "memory_limit" in _parameters(component) and component.memory_limit is None:
+        component.set_params(memory_limit=memory_limit)
+    return component
+
+
+def _parameters(component: Any) -> dict[str, Any]:
+    return component.get_params(deep=False) if hasattr(component, "get_params") else {}

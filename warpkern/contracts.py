@@ -21,10 +21,11 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Protocol, Self, runtime_checkable
 
-from .array import CSR, Array, component_labels, host, to_host
+from .array import CSR, Array, component_labels, host, take_rows, to_host
 from .exceptions import InvalidDataError
 
 __all__ = [
+    "ArrayRows",
     "FeatureMap",
     "Graph",
     "GraphBuilder",
@@ -35,6 +36,7 @@ __all__ = [
     "NeighborIndex",
     "Operator",
     "PSDOperator",
+    "Rows",
     "SplitOperator",
 ]
 
@@ -294,8 +296,71 @@ class Operator(Protocol):
 
 
 @runtime_checkable
+class Rows(Protocol):
+    """Rows (n, d) that are computed when they are asked for, for a head that does not need all.
+
+    Whether to keep them is up to the head.
+    """
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of rows n and of features d."""
+        ...
+
+    @property
+    def like(self) -> Array:
+        """The first row (1, d): library, device and type of all."""
+        ...
+
+    @property
+    def cost(self) -> float:
+        """About how many operations one row takes; 0 if the rows are there."""
+        ...
+
+    def take(self, rows: Array | slice) -> Array:
+        """Return some rows (m, d), by indices on the host or beside `like`, or by a slice."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class ArrayRows:
+    """The rows of a matrix that is there, as `Rows`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from warpkern.contracts import ArrayRows
+    >>> rows = ArrayRows(np.eye(3))
+    >>> rows.shape, rows.take(np.asarray([2]))
+    ((3, 3), array([[0., 0., 1.]]))
+    """
+
+    matrix: Array
+    cost: float = 0.0
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of rows n and of features d."""
+        n, d = self.matrix.shape
+        return int(n), int(d)
+
+    @property
+    def like(self) -> Array:
+        """The first row (1, d)."""
+        return self.matrix[:1, :]
+
+    def take(self, rows: Array | slice) -> Array:
+        """Return some rows (m, d), by indices or by a slice."""
+        return self.matrix[rows, :] if isinstance(rows, slice) else take_rows(self.matrix, rows)
+
+
+@runtime_checkable
 class Head(Protocol):
-    """Plain feature rows and targets to linear weights."""
+    """Plain feature rows and targets to linear weights.
+
+    A head that has ``takes_rows = True`` takes `Rows` in place of F as well; the estimators then
+    pass it such rows, and no matrix of all features.
+    """
 
     coef_: Array
     intercept_: Array

@@ -10,7 +10,7 @@ from scipy.sparse import coo_matrix
 from sklearn.base import clone
 
 from warpkern.array import is_host, is_sparse, to_dense, to_host
-from warpkern.contracts import Graph
+from warpkern.contracts import ArrayRows, Graph
 from warpkern.exceptions import BackendError, InvalidParameterError
 from warpkern.features import (
     RBF,
@@ -30,7 +30,7 @@ from warpkern.features import (
 )
 from warpkern.features import Product as KroneckerProduct
 from warpkern.graphs import LSH, ExactKNN, NNDescent
-from warpkern.heads import KRR
+from warpkern.heads import KRR, SGD
 from warpkern.operators import (
     AmplifiedResistance,
     HeatLaplacian,
@@ -68,6 +68,7 @@ BUILT_IN = {
     ("operator", "landmark"): lambda: LandmarkLaplacian(random_state=0),
     ("operator", "amplified-resistance"): lambda: AmplifiedResistance(random_state=0),
     ("head", "krr"): KRR,
+    ("head", "sgd"): lambda: SGD(n_steps=60, random_state=0),
 }
 
 VARIANTS = [
@@ -93,6 +94,10 @@ VARIANTS = [
     ("operator", LandmarkLaplacian(5, power=1, landmarks="kmeans++", random_state=0)),
     ("operator", LandmarkLaplacian(5, power=3, solver="multigrid", random_state=0)),
     ("head", KRR(reg=1.0, fit_intercept=False)),
+    *(("head", SGD(loss, random_state=0)) for loss in ("logistic", "squared", "hinge")),
+    ("head", SGD(strategy="features-on-the-fly", averaging=False, random_state=0)),
+    ("head", SGD(strategy="kernel-on-the-fly", batch_size=7, random_state=0)),
+    ("head", SGD(strategy="cached-gram", n_steps=1, random_state=0)),
 ]
 
 
@@ -461,6 +466,15 @@ class TakesMismatchedRows(KRR):
         return super().fit(F[: y.shape[0]], y, sample_weight)
 
 
+class ForgetsARowOnDemand(KRR):
+    takes_rows = True
+
+    def fit(self, F, y, sample_weight=None):
+        if not isinstance(F, ArrayRows):
+            return super().fit(F, y, sample_weight)
+        return super().fit(F.take(slice(1, F.shape[0])), y[1:], sample_weight)
+
+
 class WeightsOnTheHost(KRR):
     def fit(self, F, y, sample_weight=None):
         super().fit(F, y, sample_weight)
@@ -550,6 +564,7 @@ BROKEN = [
     ("head", WritesToTheTargets, "numpy", {"input is left alone": "F or y was changed"}),
     ("head", LearnsNothing, "numpy", {"learns": "only 0 % of well separated targets"}),
     ("head", TakesMismatchedRows, "numpy", {"mismatched rows are refused": "19 targets for 20"}),
+    ("head", ForgetsARowOnDemand, "numpy", {"rows on demand": "give other weights"}),
     ("head", WeightsOnTheHost, "torch", {SHAPE: "coef_ is on numpy on cpu, not on torch"}),
     ("head", WeightsOnTheHost, "array_api_strict", {SHAPE: "coef_ is on numpy on cpu"}),
 ]

@@ -23,6 +23,7 @@ from ._backend import (
 )
 from ._blocks import assemble_rows, cached_rows, row_blocks
 from ._host import fixed_global_seed, host, host_generator, host_memory, seed_components
+from ._memory import memory_text, parse_memory
 from ._operations import (
     CSR,
     cholesky,
@@ -103,8 +104,10 @@ __all__ = [
     "Library",
     "listed_distances",
     "map_arrays",
+    "memory_text",
     "Namespace",
     "namespace",
+    "parse_memory",
     "place",
     "placed_csr",
     "require_finite",

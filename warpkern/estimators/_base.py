@@ -26,7 +26,9 @@ from ..array import (
     seed_components,
     take_rows,
 )
+from ..components import limited
 from ..exceptions import BackendError, InvalidDataError, invalid_parameter
+from ..warp import WarpedRows
 from ._stages import Stages, fit_stages, make_component, reported
 from ._targets import Targets
 from ._validation import check_points, compute_backend, labeled_weights
@@ -217,11 +219,12 @@ class WarpPredictor(WarpEstimator):
 
     def _fit_weights(self, X: Array, targets: Targets, sample_weight: Array | None) -> None:
         """Fit stages to all of X and the head to its labelled rows; fold the warp into weights."""
-        head = make_component(self, "head", self.head)
+        head = limited(make_component(self, "head", self.head), self.memory_limit)
         stages = self._fit_stages(X, targets.labeled, head)
         with reported("head", self.verbose):
-            Phi = stages.feature_map.transform(take_rows(X, targets.labeled))
-            F = stages.warp.transform(Phi)
+            rows = WarpedRows(stages.feature_map, take_rows(X, targets.labeled), stages.warp)
+            lazy = getattr(head, "takes_rows", False)
+            F = rows if lazy else rows.take(slice(0, rows.shape[0]))
             self.head_ = head.fit(F, targets.values, sample_weight)
             if tuple(head.coef_.shape) != (F.shape[1], targets.values.shape[1]):
                 expected = "a head whose coef_ is (features, outputs); see warpkern.contracts.Head"

@@ -15,7 +15,9 @@ from ..array import (
     row_blocks,
     solve_triangular,
 )
-from ..exceptions import InvalidDataError, require_positive
+from ..exceptions import require_positive
+from ._inputs import checked_targets, checked_weights
+from ._relative import mean_square
 
 __all__ = ["KRR"]
 
@@ -70,25 +72,13 @@ class KRR(BaseEstimator):  # type: ignore[misc]
         xp = namespace(F, y, sample_weight)
         n, d = F.shape
         F = xp.astype(F, default_float(F, xp), copy=False)
-        y = xp.astype(y, F.dtype, copy=False)
-        if y.ndim != 2 or y.shape[0] != n:
-            raise InvalidDataError(f"y must be ({n}, k) as F has {n} rows. Got {y.shape} instead.")
-        s = (
-            xp.ones((n,), dtype=F.dtype, device=F.device)
-            if sample_weight is None
-            else sample_weight
-        )
-        total = float(xp.sum(s))
-        if s.shape != (n,) or not total > 0 or bool(xp.any(s < 0)):
-            raise InvalidDataError(
-                f"sample_weight must be ({n},), non-negative and not all zero. "
-                f"Got shape {s.shape}, sum {total}."
-            )
+        y = checked_targets(y, n, F)
+        s = checked_weights(sample_weight, n, F)
         f_mean, y_mean = _weighted_mean(F, s), _weighted_mean(y, s)
         if not self.fit_intercept:
             f_mean, y_mean = xp.zeros_like(f_mean), xp.zeros_like(y_mean)
         root = xp.sqrt(s)[:, None]
-        lam = _absolute_reg(F, s, float(self.reg))
+        lam = float(self.reg) * mean_square(F, s)
         solve = _solve_dual if n < d else _solve_primal
         coef = solve(root * (F - f_mean), root * (y - y_mean), lam)
         self.coef_ = xp.astype(coef, F.dtype, copy=False)
@@ -102,13 +92,6 @@ def _weighted_mean(a: Array, s: Array) -> Array:
     """sum_i s_i a_i / sum_i s_i, (columns,)."""
     xp = namespace(a)
     return (s @ a) / xp.sum(s)
-
-
-def _absolute_reg(F: Array, s: Array, reg: float) -> float:
-    """Lambda: reg times the weighted mean of |f_i|^2 (reg itself if all features are zero)."""
-    xp = namespace(F)
-    mean_diagonal = float(xp.sum(s * xp.sum(F * F, axis=1)) / xp.sum(s))
-    return reg * mean_diagonal if mean_diagonal > 0 else reg
 
 
 def _solve_primal(F: Array, y: Array, lam: float) -> Array:

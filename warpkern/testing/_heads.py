@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..array import Array, Backend, host, host_generator, to_host
+from ..contracts import ArrayRows
 from ._requirements import Make, close, floats, place, points, refused, require, require_follows
 
 
@@ -72,6 +73,17 @@ def check_mismatched_rows_are_refused(make: Make, backend: Backend) -> None:
     require(refused(lambda: make().fit(F, y[:19, :])), "19 targets for 20 rows are taken")
 
 
+def check_rows_on_demand(make: Make, backend: Backend) -> None:
+    """A head that says ``takes_rows`` learns the same from `Rows`, however much one costs."""
+    if not getattr(make(), "takes_rows", False):
+        return
+    F, y = _problem(30, 4, backend)
+    expected = make().fit(F, y)
+    for cost in (0.0, 1e6):
+        head = make().fit(ArrayRows(F, cost), y)
+        require(close(head.coef_, expected.coef_), "rows on demand give other weights")
+
+
 def _problem(n: int, d: int, backend: Backend, dtype: str | None = None) -> tuple[Array, Array]:
     """Return rows F (n, d) and two columns of targets -1 / +1, separated with a margin."""
     F = 2.0 * to_host(points(n, d, Backend.named("numpy"))) - 1.0
@@ -87,4 +99,5 @@ CHECKS = (
     check_same_on_the_host,
     check_input_is_left_alone,
     check_mismatched_rows_are_refused,
+    check_rows_on_demand,
 )

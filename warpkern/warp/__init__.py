@@ -1,5 +1,6 @@
 """The warp: features Phi and operator M to U = Phi^T M Phi, its factor, and warped features."""
 
+from ..array import parse_memory
 from ._accumulate import warping_matrix
 from ._factor import (
     CholeskyWarp,
@@ -9,10 +10,10 @@ from ._factor import (
     SymmetricWarp,
     Warp,
 )
-from ._features import Features
+from ._features import Features, WarpedRows
 from ._fit import fit_warp
 from ._order import locality_order
-from ._plan import Plan, Size, parse_memory, plan_accumulation
+from ._plan import Plan, Size, plan_accumulation
 
 __all__ = [
     "CholeskyWarp",
@@ -24,6 +25,7 @@ __all__ = [
     "SpectralWarp",
     "SymmetricWarp",
     "Warp",
+    "WarpedRows",
     "fit_warp",
     "locality_order",
     "parse_memory",

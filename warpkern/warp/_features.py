@@ -10,14 +10,18 @@ from ..array import (
     Array,
     assemble_rows,
     host,
+    is_sparse,
     place,
     row_blocks,
     take_rows,
     to_host,
 )
 from ..contracts import FeatureMap
+from ._factor import IdentityWarp, Warp
 
-__all__ = ["Features", "ScratchFeatures"]
+__all__ = ["Features", "ScratchFeatures", "WarpedRows"]
+
+_BLOCK_BYTES = 128 * 2**20
 
 
 class Features:
@@ -123,3 +127,45 @@ class ScratchFeatures:
 
     def _placed(self, values: Array) -> Array:
         return place(values, like=self.like, dtype=self.like.dtype)
+
+
+class WarpedRows:
+    """Warped features of the rows of X (n, p), computed when a head asks for them.
+
+    Parameters
+    ----------
+    feature_map : FeatureMap
+        Fitted.
+    X : (n, p)
+        Dense or sparse.
+    warp : Warp
+
+    Attributes
+    ----------
+    shape : (int, int)
+    like : (1, d)
+        The features of the first point.
+    cost : float
+        Operations of a row: p numbers and, if there is a warp, d features for each feature.
+    """
+
+    def __init__(self, feature_map: FeatureMap, X: Any, warp: Warp) -> None:
+        self._map, self._X, self._warp = feature_map, X, warp
+        Phi = feature_map.transform(X[:1, :])
+        self.like = warp.transform(Phi)
+        n, p = X.shape
+        d, r = int(Phi.shape[1]), int(self.like.shape[1])
+        self.shape = n, r
+        self._block = max(1, _BLOCK_BYTES // (8 * d))
+        self.cost = float(d * (X.nnz / n if is_sparse(X) else p))
+        if not isinstance(warp, IdentityWarp):
+            self.cost += float(d * r)
+
+    def take(self, rows: Array | slice) -> Array:
+        """Return some rows (m, d), by indices on the host or beside X, or by a slice."""
+        X = self._X[rows, :] if isinstance(rows, slice) else take_rows(self._X, rows)
+
+        def compute(part: slice, _: Array | None) -> Array:
+            return self._warp.transform(self._map.transform(X[part, :]))
+
+        return assemble_rows(compute, (X.shape[0], self.shape[1]), self._block, self.like)

@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-import math
-import re
 import shutil
 import tempfile
 from dataclasses import dataclass, field
-from numbers import Real
 from typing import Any
 
-from ..array import Array, device_memory, is_sparse, namespace, row_blocks
+from ..array import Array, is_sparse, memory_text, namespace, row_blocks
 from ..contracts import LocalForm, PSDOperator, SplitOperator
-from ..exceptions import InvalidParameterError, invalid_parameter
+from ..exceptions import InvalidParameterError
 from ._order import locality_order
 
-__all__ = ["Plan", "Size", "least_memory", "parse_memory", "plan_accumulation"]
+__all__ = ["Plan", "Size", "least_memory", "plan_accumulation"]
 
-_UNITS = {"KB": 10**3, "MB": 10**6, "GB": 10**9, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30}
-_MEMORY = rf"([0-9]+\.?[0-9]*|\.[0-9]+) *({'|'.join(_UNITS)})"
 _MAX_WIDTH = 2048
 _LEAST_WHOLE = 64  # columns of a strip with which all features are still held
 _ROW_WIDTH = 512
@@ -111,27 +106,6 @@ class Plan:
         return "sets of points" if self.way == "rows" else "strips of columns"
 
 
-def parse_memory(limit: float | str | None, like: Array) -> int | None:
-    """Return a memory limit in bytes; None stands for half of the memory where `like` is.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from warpkern.warp import parse_memory
-    >>> parse_memory("6GB", np.ones(1)), parse_memory(1e6, np.ones(1))
-    (6000000000, 1000000)
-    """
-    if limit is None:
-        available = device_memory(like)
-        return None if available is None else available // 2
-    if isinstance(limit, Real) and not isinstance(limit, bool) and 0 < float(limit) < math.inf:
-        return int(limit)
-    found = re.fullmatch(_MEMORY, limit.strip().upper()) if isinstance(limit, str) else None
-    if found is not None and float(found[1]) > 0:
-        return int(float(found[1]) * _UNITS[found[2]])
-    raise invalid_parameter("the warp", "memory_limit", "None, bytes > 0 or text like '6GB'", limit)
-
-
 def plan_accumulation(size: Size, X: Any, operator: PSDOperator, limit: int | None) -> Plan:
     """Return the quickest way to U under `limit` bytes.
 
@@ -161,9 +135,9 @@ def plan_accumulation(size: Size, X: Any, operator: PSDOperator, limit: int | No
     strip = size.strip(size.n)
     fitting = (free - size.copies * size.whole) // strip
     if fitting >= min(size.d, _LEAST_WHOLE):
-        reason = f"all features fit into {_text(limit)}"
+        reason = f"all features fit into {memory_text(limit)}"
         return Plan("whole", min(width, fitting), block, reason)
-    too_large = f"all features would take {_text(size.whole)} of {_text(limit)}"
+    too_large = f"all features would take {memory_text(size.whole)} of {memory_text(limit)}"
     width = min(width, free // strip)
     passes = -(-size.d // width)
     again = 2 * passes
@@ -229,8 +203,3 @@ def _fixed_memory(size: Size, block: int) -> int:
 def _feature_cost(size: Size) -> float:
     """Return about the nanoseconds that a feature of one point takes."""
     return _COSINE + size.p * _PRODUCT
-
-
-def _text(n_bytes: int) -> str:
-    """Return a number of bytes as a person would write it."""
-    return f"{n_bytes / 1e9:.1f} GB" if n_bytes >= 1e8 else f"{n_bytes / 1e6:.1f} MB"
