@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from scipy.stats import multivariate_normal
 from sklearn.linear_model import Ridge
 
 from warpkern.array import backend_of, to_host
@@ -114,3 +115,110 @@ def test_bad_weights_are_refused(weight):
 def test_mismatched_targets_are_refused():
     with pytest.raises(InvalidDataError, match=r"y must be \(2, k\) as F has 2 rows. Got \(3, 3\)"):
         KRR().fit(np.eye(2), np.eye(3))
+
+
+def left_out_one_by_one(F, y, s, lam, intercept):
+    """Predictions of each row by ridge regressions on the others."""
+    predictions = np.empty_like(y)
+    for i in range(len(F)):
+        rest = np.arange(len(F)) != i
+        ridge = Ridge(alpha=lam, fit_intercept=intercept, tol=1e-12)
+        ridge.fit(F[rest], y[rest], sample_weight=s[rest])
+        predictions[i] = ridge.predict(F[i : i + 1])
+    return predictions
+
+
+@pytest.mark.parametrize(("n", "d"), SHAPES)
+@pytest.mark.parametrize("intercept", [True, False])
+def test_closed_form_is_what_leaving_each_row_out_gives(n, d, intercept, rng):
+    F, y = problem(rng, n, d)
+    s = rng.uniform(0.1, 2.0, n)
+    s[0] = 0.0
+    head = KRR(0.3, fit_intercept=intercept).fit(F, y, s)
+    expected = left_out_one_by_one(F, y, s, head.lambda_, intercept)
+    np.testing.assert_allclose(head.loo_predictions_, expected, atol=1e-8)
+    error = np.average(((y - expected) ** 2).mean(axis=1), weights=s)
+    assert head.loo_error_ == pytest.approx(error)
+
+
+@pytest.mark.parametrize(("n", "d"), SHAPES)
+def test_evidence_is_the_likelihood_of_a_gaussian_process(n, d, rng):
+    """Differences along the path, against the dense density of y without its mean."""
+    F, y = problem(rng, n, d, k=1)
+    regs = (0.01, 0.1, 1.0)
+    head = KRR(regs, criterion="evidence").fit(F, y)
+    scale = (F**2).sum(axis=1).mean()
+    # n - 1 contrasts that are orthogonal to a constant
+    C = np.linalg.svd(np.ones((1, n)))[2][1:]
+    dense = []
+    for reg in regs:
+        K = C @ (F @ F.T + reg * scale * np.eye(n)) @ C.T
+        z = C @ y[:, 0]
+        tau2 = z @ np.linalg.solve(K, z) / (n - 1)
+        dense.append(multivariate_normal(np.zeros(n - 1), tau2 * K).logpdf(z))
+    np.testing.assert_allclose(np.diff(head.path_.log_evidence), np.diff(dense), rtol=1e-6)
+    assert head.reg_ == regs[int(np.argmax(dense))]
+
+
+def test_several_outputs_share_the_regulariser_and_add_their_evidence(rng):
+    F, y = problem(rng, 20, 8)
+    path = KRR([0.1, 1.0], criterion="evidence").fit(F, y).path_
+    alone = [KRR([0.1, 1.0], criterion="evidence").fit(F, y[:, j : j + 1]).path_ for j in range(3)]
+    np.testing.assert_allclose(
+        path.log_evidence, np.sum([p.log_evidence for p in alone], axis=0), rtol=1e-9
+    )
+    np.testing.assert_allclose(path.loo_error, np.mean([p.loo_error for p in alone], axis=0))
+
+
+@pytest.mark.parametrize("noise", [0.1, 3.0])
+def test_more_noise_asks_for_more_regularisation(noise, rng):
+    F = rng.normal(size=(200, 20))
+    y = F @ rng.normal(size=(20, 1)) + noise * rng.normal(size=(200, 1))
+    head = KRR().fit(F, y)
+    assert head.path_.criterion == "loo"
+    assert (head.reg_ < 0.1) if noise < 1 else (head.reg_ > 0.1)
+    assert head.noise_[0] == pytest.approx(noise**2, rel=0.4)
+    assert head.loo_error_ <= 1.001 * min(head.path_.loo_error)
+
+
+@pytest.mark.parametrize(
+    ("y", "criterion"),
+    [
+        (np.repeat([-1.0, 1.0], 10), "loo"),
+        (np.repeat([-1.0, 1.0], [18, 2]), "evidence"),
+        (np.arange(20.0), "loo"),
+        (np.arange(8.0), "evidence"),
+    ],
+)
+def test_few_rows_are_judged_by_the_evidence(y, criterion, rng):
+    assert KRR().fit(rng.normal(size=(len(y), 4)), y[:, None]).path_.criterion == criterion
+
+
+@pytest.mark.parametrize(("n", "d"), SHAPES)
+def test_standard_deviation_is_that_of_the_gaussian_process(backend, n, d, rng):
+    """Bayesian linear regression with a flat prior on the intercept, dense."""
+    F, y = problem(rng, n, d)
+    new = rng.normal(size=(5, d))
+    head = KRR(0.3).fit(backend.asarray(F), backend.asarray(y))
+    std = head.std(backend.asarray(new))
+    assert backend_of(std) == backend
+    A = np.hstack([F, np.ones((n, 1))])
+    penalty = head.lambda_ * np.diag([1.0] * d + [0.0])
+    covariance = np.linalg.inv(A.T @ A + penalty)
+    B = np.hstack([new, np.ones((5, 1))])
+    factor = 1 + np.einsum("ij,jk,ik->i", B, covariance, B)
+    expected = np.sqrt(np.outer(factor, to_host(head.noise_)))
+    np.testing.assert_allclose(to_host(std), expected, rtol=1e-7)
+
+
+def test_constant_targets_and_zero_rows_have_a_path(rng):
+    head = KRR().fit(rng.normal(size=(20, 4)), np.ones((20, 1)))
+    np.testing.assert_allclose(head.coef_, 0, atol=1e-12)
+    assert np.isfinite(head.path_.log_evidence).all()
+    head = KRR().fit(np.zeros((20, 4)), rng.normal(size=(20, 1)))
+    assert np.isfinite(head.std(np.ones((2, 4)))).all()
+
+
+def test_bad_criterion_is_named():
+    with pytest.raises(InvalidParameterError, match="'criterion' parameter of KRR must be"):
+        KRR(criterion="aic").fit(np.eye(2), np.eye(2))

@@ -231,14 +231,28 @@ class WarpPredictor(WarpEstimator):
                 raise invalid_parameter(self, "head", expected, head)
             self.coef_ = stages.warp.fold(head.coef_)
             self.intercept_ = head.intercept_
+            self._calibrate(targets, sample_weight)
+
+    def _calibrate(self, targets: Targets, sample_weight: Array | None) -> None:
+        """Learn what else the head tells of the labelled rows."""
 
     def _answer(self, X: Any, method: str, finish: Callable[[Array], Array]) -> Array:
         """Return `finish` of the scores phi(x) . w + b (n, k), where X came from."""
+        return self._by_blocks(X, method, lambda Phi: Phi @ self.coef_ + self.intercept_, finish)
+
+    def _by_blocks(
+        self,
+        X: Any,
+        method: str,
+        compute: Callable[[Array], Array],
+        finish: Callable[[Array], Array],
+    ) -> Array:
+        """Return `finish` of what `compute` makes of features (n, d), where X came from."""
         X, origin = self._new_points(X, method)
         block = max(1, _PREDICT_BYTES // (8 * self.coef_.shape[0]))
         with self.backend_.active():
             parts = [
-                self.feature_map_.transform(X[rows, :]) @ self.coef_ + self.intercept_
+                compute(self.feature_map_.transform(X[rows, :]))
                 for rows in row_blocks(X.shape[0], block)
             ]
             return origin.asarray(finish(namespace(*parts).concat(parts, axis=0)))

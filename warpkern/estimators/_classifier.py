@@ -9,11 +9,13 @@ from sklearn.metrics import accuracy_score
 
 from ..array import Array, backend_of, is_text, namespace, to_host
 from ._base import WarpPredictor
-from ._probability import class_probabilities
+from ._probability import class_probabilities, fit_temperature
 from ._targets import Targets, class_targets, labeled_classes
 from ._validation import host_labeled
 
 __all__ = ["WarpClassifier"]
+
+_LEAST_OF_A_CLASS = 3  # labels with which leaving one out tells something
 
 
 class WarpClassifier(ClassifierMixin, WarpPredictor):  # type: ignore[misc]
@@ -50,6 +52,10 @@ class WarpClassifier(ClassifierMixin, WarpPredictor):  # type: ignore[misc]
     coef_ : (d, C), or (d, 1) for two classes
         Weights on plain features, the warp folded in.
     intercept_ : (C,) or (1,)
+    temperature_ : float or None
+        T in the probabilities exp(score / T), fitted to the scores of labelled rows that are left
+        out. None where the head does not tell them, or a class has fewer than three labels:
+        then scores are put on the simplex.
     feature_map_, graph_, operator_, warp_, head_
         The fitted stages.
     n_features_in_ : int
@@ -79,13 +85,24 @@ class WarpClassifier(ClassifierMixin, WarpPredictor):  # type: ignore[misc]
         self.classes_ = classes if is_text(classes) else self.input_backend_.asarray(classes)
         return targets
 
+    def _calibrate(self, targets: Targets, sample_weight: Array | None) -> None:
+        xp = namespace(targets.values)
+        left_out = getattr(self.head_, "loo_predictions_", None)
+        own = xp.sum(xp.astype(targets.values > 0, xp.int32), axis=0)
+        least = min(int(xp.min(own)), targets.values.shape[0] - int(xp.max(own)))
+        self.temperature_ = None
+        if left_out is not None and least >= _LEAST_OF_A_CLASS:
+            self.temperature_ = fit_temperature(left_out, targets.values, sample_weight)
+
     def decision_function(self, X: Any) -> Array:
         """Return the score of each class (n, C), or of the second of two classes (n,)."""
         return self._answer(X, "decision_function", _squeeze_one_column)
 
     def predict_proba(self, X: Any) -> Array:
-        """Return estimates (n, C) of the classes' probabilities: scores put on the simplex."""
-        return self._answer(X, "predict_proba", class_probabilities)
+        """Return estimates (n, C) of the classes' probabilities, by `temperature_`."""
+        return self._answer(
+            X, "predict_proba", lambda scores: class_probabilities(scores, self.temperature_)
+        )
 
     def predict(self, X: Any) -> Array:
         """Return the class of each row of X (n, p); numbers in X's library, text in NumPy."""

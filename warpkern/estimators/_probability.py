@@ -2,21 +2,78 @@
 
 from __future__ import annotations
 
-from ..array import Array, namespace
+import math
 
-__all__ = ["class_probabilities", "project_to_simplex"]
+from ..array import Array, host, namespace, to_host
+
+__all__ = ["class_probabilities", "fit_temperature", "project_to_simplex"]
+
+_COLDEST, _HOTTEST = 1e-2, 1e2
 
 
-def class_probabilities(scores: Array) -> Array:
-    """Return probabilities (n, C) from one-versus-rest scores (n, C), or (n, 1) for two classes.
+def class_probabilities(scores: Array, temperature: float | None) -> Array:
+    r"""Return probabilities (n, C) from one-versus-rest scores (n, C), or (n, 1) for two classes.
 
-    Least squares on -1 / +1 targets estimates 2 P(class | x) - 1; the estimates are put
-    on the simplex by the nearest point of it, which keeps their order.
+    .. math:: p_c \propto \exp(z_c / T)
+
+    Without a temperature T scores count as least squares on -1 / +1 targets, which estimates
+    2 P(class | x) - 1; the estimates are put on the simplex by the nearest point of it. Both keep
+    their order.
     """
+    scores = _one_for_each(scores)
+    if temperature is None:
+        return project_to_simplex((scores + 1.0) / 2.0)
     xp = namespace(scores)
-    if scores.shape[1] == 1:
-        scores = xp.concat([-scores, scores], axis=1)
-    return project_to_simplex((scores + 1.0) / 2.0)
+    powers = xp.exp((scores - xp.max(scores, axis=1, keepdims=True)) / temperature)
+    return powers / xp.sum(powers, axis=1, keepdims=True)
+
+
+def fit_temperature(scores: Array, values: Array, weights: Array | None) -> float:
+    """Return the temperature with which scores of rows that were left out fit their classes best.
+
+    Parameters
+    ----------
+    scores : (n, k)
+        Of each row by a model without it.
+    values : (n, k)
+        Targets, -1 or +1.
+    weights : (n,) or None
+
+    Notes
+    -----
+    The likelihood is concave in 1 / T. Of each row 1 / (n + 2) is counted to all classes alike:
+    where all rows are told apart, T would be zero.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from warpkern.estimators._probability import fit_temperature
+    >>> z = np.asarray([[2.0], [1.0], [-1.0], [-2.0]])
+    >>> fit_temperature(z, np.sign(z), None) < fit_temperature(z, np.sign(z[[0, 2, 1, 3]]), None)
+    True
+    """
+    from scipy.optimize import minimize_scalar
+    from scipy.special import logsumexp
+
+    z, y = (host.astype(to_host(_one_for_each(a)), host.float64) for a in (scores, values))
+    n, n_classes = z.shape
+    s = host.ones(n, dtype=host.float64) if weights is None else to_host(weights)
+    unsure = 1.0 / (n + 2.0)
+    truth = (1.0 - unsure) * (y > 0) + unsure / n_classes
+
+    def loss(log_temperature: float) -> float:
+        powers = z * math.exp(-log_temperature)
+        return float(s @ (logsumexp(powers, axis=1) - host.sum(truth * powers, axis=1)))
+
+    bounds = (math.log(_COLDEST), math.log(_HOTTEST))
+    return math.exp(float(minimize_scalar(loss, bounds=bounds, method="bounded").x))
+
+
+def _one_for_each(scores: Array) -> Array:
+    """Return a column for each class also if there are two, and one column for both."""
+    if scores.shape[1] > 1:
+        return scores
+    return namespace(scores).concat([-scores, scores], axis=1)
 
 
 def project_to_simplex(v: Array) -> Array:

@@ -8,6 +8,7 @@ from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.metrics import r2_score
 
 from ..array import Array
+from ..exceptions import invalid_parameter
 from ._base import WarpPredictor
 from ._targets import Targets, labeled_reals, real_targets
 from ._validation import host_labeled
@@ -45,9 +46,25 @@ class WarpRegressor(MultiOutputMixin, RegressorMixin, WarpPredictor):  # type: i
         self._single_output = targets.column
         return targets
 
-    def predict(self, X: Any) -> Array:
-        """Return the targets (n,) or (n, k) predicted for X (n, p)."""
-        return self._answer(X, "predict", lambda y: y[:, 0] if self._single_output else y)
+    def predict(self, X: Any, return_std: bool = False) -> Any:
+        """Return the targets (n,) or (n, k) predicted for X (n, p).
+
+        With `return_std` also their standard deviations, of the same shape, if the head knows
+        them as `krr` does: the model is then the mean of a Gaussian process. They take
+        warped features, n d^2 for n rows.
+        """
+        mean = self._answer(X, "predict", self._squeezed)
+        if not return_std:
+            return mean
+        if not hasattr(self.head_, "std"):
+            expected = "a head that knows its standard deviation, as krr does, for return_std"
+            raise invalid_parameter(self, "head", expected, self.head)
+        return mean, self._by_blocks(
+            X, "predict", lambda Phi: self.head_.std(self.warp_.transform(Phi)), self._squeezed
+        )
+
+    def _squeezed(self, y: Array) -> Array:
+        return y[:, 0] if self._single_output else y
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return R^2 on the rows of X (n, p) that have a target in y. Targets go to the host."""

@@ -1,7 +1,7 @@
 """Heads: plain feature rows and targets to linear weights."""
 
-from ._krr import KRR
+from ._krr import KRR, RidgePath
 from ._sgd import SGD
 from ._strategy import StrategyCost, TrainingPlan, choose_strategy, plan
 
-__all__ = ["KRR", "SGD", "StrategyCost", "TrainingPlan", "choose_strategy", "plan"]
+__all__ = ["KRR", "SGD", "RidgePath", "StrategyCost", "TrainingPlan", "choose_strategy", "plan"]

@@ -2,30 +2,60 @@
 
 from __future__ import annotations
 
-from typing import Self
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Self
 
 from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
 
-from ..array import (
-    Array,
-    accumulation_dtype,
-    cholesky,
-    default_float,
-    namespace,
-    row_blocks,
-    solve_triangular,
-)
-from ..exceptions import require_positive
+from ..array import Array, accumulation_dtype, cholesky, default_float, namespace, solve_triangular
+from ..exceptions import invalid_parameter, require_positive
 from ._inputs import checked_targets, checked_weights
 from ._relative import mean_square
+from ._ridge import Centred, Spectrum, cross_product
 
-__all__ = ["KRR"]
+__all__ = ["KRR", "RidgePath"]
 
-_BLOCK = 8192
+# Values of reg that "auto" tries.
+_PATH = tuple(10.0 ** (exponent / 2) for exponent in range(-12, 3))
+# Rows of each of two values, or rows in all, below which leaving one out says nothing.
+_LEAST_OF_A_CLASS, _LEAST_ROWS = 3, 10
+_AS_GOOD = 1e-3  # of errors that differ by less, that of the larger regulariser is taken
+
+
+@dataclass(frozen=True)
+class RidgePath:
+    """What was found for each regulariser.
+
+    Attributes
+    ----------
+    reg : tuple of float
+    loo_error : tuple of float
+        Mean squared error of rows that are left out, by the closed form.
+    log_evidence : tuple of float
+        Of the Gaussian process, up to a constant.
+    criterion : {"loo", "evidence"}
+        By which one was chosen.
+    """
+
+    reg: tuple[float, ...]
+    loo_error: tuple[float, ...]
+    log_evidence: tuple[float, ...]
+    criterion: str
+
+    @property
+    def best(self) -> int:
+        """The place of the regulariser that was chosen."""
+        if self.criterion == "evidence":
+            return self.log_evidence.index(max(self.log_evidence))
+        enough = (1.0 + _AS_GOOD) * min(self.loo_error)
+        good = [i for i, error in enumerate(self.loo_error) if error <= enough]
+        return max(good, key=lambda i: self.reg[i])
 
 
 class KRR(BaseEstimator):  # type: ignore[misc]
-    r"""Ridge regression with a relative regulariser.
+    r"""Ridge regression with a relative regulariser, chosen by leaving one out.
 
     .. math::
         \min_{w, b} \sum_i s_i \lVert y_i - w^\top f_i - b \rVert^2 + \lambda \lVert w \rVert^2,
@@ -33,9 +63,14 @@ class KRR(BaseEstimator):  # type: ignore[misc]
 
     Parameters
     ----------
-    reg : float
+    reg : float, sequence of floats or "auto"
         Relative to the mean diagonal of the kernel of the given rows, because a
-        warp shrinks the kernel as its weight grows.
+        warp shrinks the kernel as its weight grows. Of several values, by default 15 from 1e-6 to
+        10, the best by `criterion` is taken.
+    criterion : {"auto", "loo", "evidence"}
+        The mean squared error of rows that are left out, or the likelihood of the targets
+        as a Gaussian process. "auto" is the second where there are too few rows for the first:
+        fewer than 3 of one of two values in some column, or fewer than 10 in all.
     fit_intercept : bool
         Whether to learn b, which is not penalised; else b = 0.
 
@@ -43,14 +78,29 @@ class KRR(BaseEstimator):  # type: ignore[misc]
     ----------
     coef_ : (d, k)
     intercept_ : (k,)
-    lambda_ : float
+    reg_, lambda_ : float
+    loo_predictions_ : (n, k)
+        What each row would be predicted to be, were it left out.
+    loo_error_ : float
+        The mean squared error of these, weighted.
+    path_ : RidgePath
+        The same for every value of `reg`.
+    noise_ : (k,)
+        Variance of a target of weight 1, as the Gaussian process has it.
     solved_ : {"primal", "dual"}
         Which system was solved: the smaller one.
 
     Notes
     -----
-    Cost min(n, d)^2 max(n, d) for n rows of d features. The system is solved in float64
-    where the device has it, also for float32 rows.
+    Cost min(n, d)^2 max(n, d) for n rows of d features, for one value of `reg` or many, by one
+    eigendecomposition. In float64 where the device has it, also for float32 rows.
+
+    Rows that are left out are predicted by :math:`y_i - e_i / (1 - h_i)`, with the residuals e and
+    the diagonal h of the matrix that takes y to the fitted values.
+
+    References
+    ----------
+    Rasmussen and Williams (2006), sections 5.4.1 and 5.4.2.
 
     Examples
     --------
@@ -62,63 +112,155 @@ class KRR(BaseEstimator):  # type: ignore[misc]
     (array([[2.]]), array([1.]))
     """
 
-    def __init__(self, reg: float = 1e-2, *, fit_intercept: bool = True) -> None:
+    def __init__(
+        self,
+        reg: float | str | Sequence[float] = "auto",
+        *,
+        criterion: str = "auto",
+        fit_intercept: bool = True,
+    ) -> None:
         self.reg = reg
+        self.criterion = criterion
         self.fit_intercept = fit_intercept
 
     def fit(self, F: Array, y: Array, sample_weight: Array | None = None) -> Self:
         """Learn the weights from rows F (n, d), targets y (n, k) and weights (n,)."""
-        require_positive(self, "reg", self.reg)
+        regs = self._checked_regs()
         xp = namespace(F, y, sample_weight)
         n, d = F.shape
         F = xp.astype(F, default_float(F, xp), copy=False)
         y = checked_targets(y, n, F)
         s = checked_weights(sample_weight, n, F)
-        f_mean, y_mean = _weighted_mean(F, s), _weighted_mean(y, s)
-        if not self.fit_intercept:
-            f_mean, y_mean = xp.zeros_like(f_mean), xp.zeros_like(y_mean)
-        root = xp.sqrt(s)[:, None]
-        lam = float(self.reg) * mean_square(F, s)
-        solve = _solve_dual if n < d else _solve_primal
-        coef = solve(root * (F - f_mean), root * (y - y_mean), lam)
-        self.coef_ = xp.astype(coef, F.dtype, copy=False)
-        self.intercept_ = y_mean - f_mean @ self.coef_
-        self.lambda_ = lam
+        problem = Centred.of(F, y, s, bool(self.fit_intercept))
+        spectrum = Spectrum.of(problem)
+        scale = mean_square(F, s)
+        self.path_ = _path(problem, spectrum, regs, scale, self._checked_criterion(y, s))
+        self.reg_ = regs[self.path_.best]
+        self.lambda_ = self.reg_ * scale
+        self.loo_error_ = self.path_.loo_error[self.path_.best]
+        self.noise_ = self.lambda_ * spectrum.variance(self.lambda_)
+        self._precision = _Precision.of(problem, self.lambda_)
+        self.coef_ = xp.astype(self._precision.solve(problem), F.dtype, copy=False)
+        self.intercept_ = problem.y_mean - problem.f_mean @ self.coef_
+        errors = xp.astype(_loo_residuals(problem, spectrum, self.lambda_), y.dtype, copy=False)
+        outside = (s == 0)[:, None]  # rows of weight zero are left out as it is
+        self.loo_predictions_ = xp.where(outside, F @ self.coef_ + self.intercept_, y - errors)
         self.solved_ = "dual" if n < d else "primal"
         return self
 
+    def std(self, F: Array) -> Array:
+        """Return the standard deviation (n, k) of targets of weight 1 at new rows F (n, d).
 
-def _weighted_mean(a: Array, s: Array) -> Array:
-    """sum_i s_i a_i / sum_i s_i, (columns,)."""
-    xp = namespace(a)
-    return (s @ a) / xp.sum(s)
+        As the Gaussian process has it: of the function that the weights are, and of the noise.
+        Cost n d min(d, rows it was fitted to).
+        """
+        check_is_fitted(self)
+        xp = namespace(F)
+        of_function = self._precision.variances(F)
+        noise = xp.astype(self.noise_, of_function.dtype, copy=False)
+        variances = (1.0 + of_function)[:, None] * noise[None, :]
+        return xp.astype(xp.sqrt(variances), default_float(F, xp), copy=False)
+
+    def _checked_regs(self) -> tuple[float, ...]:
+        if isinstance(self.reg, str) and self.reg == "auto":
+            return _PATH
+        several = isinstance(self.reg, Sequence) and not isinstance(self.reg, str) and self.reg
+        values: Any = self.reg if several else [self.reg]
+        return tuple(require_positive(self, "reg", v, also="'auto' or ") for v in values)
+
+    def _checked_criterion(self, y: Array, s: Array) -> str:
+        if self.criterion not in ("auto", "loo", "evidence"):
+            expected = "one of auto, loo, evidence"
+            raise invalid_parameter(self, "criterion", expected, self.criterion)
+        if self.criterion != "auto":
+            return self.criterion
+        return "evidence" if _too_few(y, s) else "loo"
 
 
-def _solve_primal(F: Array, y: Array, lam: float) -> Array:
-    """(F^T F + lambda I)^-1 F^T y, (d, k)."""
-    return _solve_ridge(_cross_product(F, F), _cross_product(F, y), lam)
+def _path(
+    problem: Centred, spectrum: Spectrum, regs: tuple[float, ...], scale: float, criterion: str
+) -> RidgePath:
+    """Return errors and evidence for every regulariser."""
+    xp = namespace(problem.F)
+    errors, evidence = [], []
+    for reg in regs:
+        squared = _loo_residuals(problem, spectrum, reg * scale) ** 2
+        weighted = xp.astype(problem.s, squared.dtype, copy=False) @ xp.mean(squared, axis=1)
+        errors.append(float(weighted) / float(xp.sum(problem.s)))
+        evidence.append(spectrum.log_evidence(reg * scale))
+    return RidgePath(regs, tuple(errors), tuple(evidence), criterion)
 
 
-def _solve_dual(F: Array, y: Array, lam: float) -> Array:
-    """F^T (F F^T + lambda I)^-1 y, (d, k)."""
-    xp = namespace(F)
-    wide = accumulation_dtype(F, xp)
-    gram, y = xp.astype(F @ F.T, wide, copy=False), xp.astype(y, wide, copy=False)
-    return F.T @ xp.astype(_solve_ridge(gram, y, lam), F.dtype, copy=False)
+def _loo_residuals(problem: Centred, spectrum: Spectrum, lam: float) -> Array:
+    """What rows that are left out are mispredicted by, e_i / (1 - h_i), (n, k).
+
+    Zero for a row of weight zero, which takes no part.
+    """
+    xp = namespace(problem.F)
+    wide = spectrum.values.dtype
+    y, s, own = (xp.astype(a, wide, copy=False) for a in (problem.y, problem.s, problem.leverage))
+    left = xp.clip(1.0 - spectrum.leverages(lam) - own, float(xp.finfo(wide).eps), None)
+    counts = s > 0
+    scale = xp.where(counts, 1.0 / (left * xp.sqrt(xp.where(counts, s, 1.0))), 0.0)
+    return (y - spectrum.fitted(lam)) * scale[:, None]
 
 
-def _cross_product(A: Array, B: Array) -> Array:
-    """A^T B, (a, b): products of blocks of rows, summed in float64 where the device has it."""
-    xp = namespace(A)
-    wide = accumulation_dtype(A, xp)
-    total = xp.zeros((A.shape[1], B.shape[1]), dtype=wide, device=A.device)
-    for rows in row_blocks(A.shape[0], _BLOCK):
-        total += xp.astype(A[rows, :].T @ B[rows, :], wide, copy=False)
-    return total
+def _too_few(y: Array, s: Array) -> bool:
+    """Whether leaving one of the rows out would say nothing."""
+    xp = namespace(y)
+    y = xp.take(y, xp.nonzero(s > 0)[0], axis=0)
+    if y.shape[0] < _LEAST_ROWS:
+        return True
+    low, high = xp.min(y, axis=0), xp.max(y, axis=0)
+    counts = [xp.sum(xp.astype(y == end, xp.int32), axis=0) for end in (low, high)]
+    two_valued = counts[0] + counts[1] == y.shape[0]
+    few = xp.minimum(*counts) < _LEAST_OF_A_CLASS
+    return bool(xp.any(two_valued & few))
 
 
-def _solve_ridge(gram: Array, b: Array, lam: float) -> Array:
-    """(gram + lambda I)^-1 b by Cholesky."""
-    xp = namespace(gram)
-    R = cholesky(gram + lam * xp.eye(gram.shape[0], dtype=gram.dtype, device=gram.device))
-    return solve_triangular(R, solve_triangular(R, b), transpose=True)
+@dataclass(frozen=True, eq=False)
+class _Precision:
+    """(F^T F + lambda I)^-1 by the factor of the smaller system.
+
+    R (d, d) with R R^T = F^T F + lambda I; or R (n, n) with R R^T = F F^T + lambda I, and
+    R^-1 F (n, d).
+    """
+
+    R: Array
+    F: Array | None
+    lam: float
+    f_mean: Array
+    by_intercept: float
+
+    @classmethod
+    def of(cls, problem: Centred, lam: float) -> _Precision:
+        """Factor the smaller system; cost min(n, d)^2 max(n, d)."""
+        xp = namespace(problem.F)
+        n, d = problem.F.shape
+        wide = accumulation_dtype(problem.F, xp)
+        F = xp.astype(problem.F, wide, copy=False)
+        dual = n < d
+        gram = F @ F.T if dual else cross_product(problem.F, problem.F)
+        R = cholesky(gram + lam * xp.eye(gram.shape[0], dtype=wide, device=gram.device))
+        by_intercept = 1.0 / float(xp.sum(problem.s)) if problem.intercept else 0.0
+        mean = xp.astype(problem.f_mean, wide, copy=False)
+        return cls(R, solve_triangular(R, F) if dual else None, lam, mean, by_intercept)
+
+    def solve(self, problem: Centred) -> Array:
+        """(F^T F + lambda I)^-1 F^T y, (d, k)."""
+        xp = namespace(self.R)
+        if self.F is not None:
+            y = xp.astype(problem.y, self.R.dtype, copy=False)
+            return self.F.T @ solve_triangular(self.R, y)
+        b = cross_product(problem.F, problem.y)
+        return solve_triangular(self.R, solve_triangular(self.R, b), transpose=True)
+
+    def variances(self, F: Array) -> Array:
+        """f^T (F^T F + lambda I)^-1 f for new rows, centred, and that of the intercept, (n,)."""
+        xp = namespace(F)
+        f = xp.astype(F, self.R.dtype, copy=False) - self.f_mean
+        if self.F is None:
+            return xp.sum(solve_triangular(self.R, f.T) ** 2, axis=0) + self.by_intercept
+        explained = xp.sum((self.F @ f.T) ** 2, axis=0)
+        left = xp.clip(xp.sum(f * f, axis=1) - explained, 0.0, None)
+        return left / self.lam + self.by_intercept
