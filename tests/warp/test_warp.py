@@ -4,20 +4,14 @@ import numpy as np
 import pytest
 
 from warpkern import WarpClassifier
-from warpkern.array import backend_of, to_host
+from warpkern.array import _memory, backend_of, to_host
 from warpkern.datasets import make_two_moons
 from warpkern.exceptions import InvalidDataError, InvalidParameterError, NotPositiveDefiniteError
 from warpkern.features import RBF
 from warpkern.graphs import ExactKNN
 from warpkern.kernels import WarpedKernel
 from warpkern.operators import LaplacianPower
-from warpkern.warp import (
-    CholeskyWarp,
-    IdentityWarp,
-    _plan,
-    fit_warp,
-    parse_memory,
-)
+from warpkern.warp import CholeskyWarp, IdentityWarp, fit_warp, parse_memory
 
 N, D = 60, 24
 
@@ -152,7 +146,7 @@ def test_identity_warp(points):
 
 def test_default_limit_never_refuses(points, monkeypatch):
     phi, M = stages(points)
-    monkeypatch.setattr(_plan, "_half_of_physical_memory", lambda: 1000)
+    monkeypatch.setattr(_memory, "_half_of_physical_memory", lambda: 1000)
     np.testing.assert_allclose(fit_warp(phi, points, M).R, fit_warp(phi, points, M).R)
 
 

@@ -23,6 +23,7 @@ from ._backend import (
 )
 from ._blocks import assemble_rows, cached_rows, row_blocks
 from ._host import fixed_global_seed, host, host_generator, seed_components
+from ._memory import parse_memory
 from ._operations import (
     CSR,
     cholesky,
@@ -37,6 +38,7 @@ from ._operations import (
     to_host,
     topk,
 )
+from ._points import check_points
 from ._precision import accumulation_dtype, default_float, index_dtype
 from ._sparse import (
     anchor,
@@ -70,6 +72,7 @@ __all__ = [
     "Backend",
     "backend_of",
     "cached_rows",
+    "check_points",
     "checked_rows",
     "column_dots",
     "component_labels",
@@ -100,6 +103,7 @@ __all__ = [
     "map_arrays",
     "Namespace",
     "namespace",
+    "parse_memory",
     "place",
     "placed_csr",
     "require_finite",

@@ -6,16 +6,9 @@ from typing import Self
 
 from sklearn.base import BaseEstimator
 
-from ..array import (
-    Array,
-    accumulation_dtype,
-    cholesky,
-    default_float,
-    namespace,
-    row_blocks,
-    solve_triangular,
-)
-from ..exceptions import InvalidDataError, require_positive
+from ..array import Array, accumulation_dtype, cholesky, namespace, row_blocks, solve_triangular
+from ..exceptions import require_positive
+from ._inputs import checked_problem, weighted_mean
 
 __all__ = ["KRR"]
 
@@ -67,24 +60,10 @@ class KRR(BaseEstimator):  # type: ignore[misc]
     def fit(self, F: Array, y: Array, sample_weight: Array | None = None) -> Self:
         """Learn the weights from rows F (n, d), targets y (n, k) and weights (n,)."""
         require_positive(self, "reg", self.reg)
-        xp = namespace(F, y, sample_weight)
+        F, y, s = checked_problem(F, y, sample_weight)
+        xp = namespace(F)
         n, d = F.shape
-        F = xp.astype(F, default_float(F, xp), copy=False)
-        y = xp.astype(y, F.dtype, copy=False)
-        if y.ndim != 2 or y.shape[0] != n:
-            raise InvalidDataError(f"y must be ({n}, k) as F has {n} rows. Got {y.shape} instead.")
-        s = (
-            xp.ones((n,), dtype=F.dtype, device=F.device)
-            if sample_weight is None
-            else sample_weight
-        )
-        total = float(xp.sum(s))
-        if s.shape != (n,) or not total > 0 or bool(xp.any(s < 0)):
-            raise InvalidDataError(
-                f"sample_weight must be ({n},), non-negative and not all zero. "
-                f"Got shape {s.shape}, sum {total}."
-            )
-        f_mean, y_mean = _weighted_mean(F, s), _weighted_mean(y, s)
+        f_mean, y_mean = weighted_mean(F, s), weighted_mean(y, s)
         if not self.fit_intercept:
             f_mean, y_mean = xp.zeros_like(f_mean), xp.zeros_like(y_mean)
         root = xp.sqrt(s)[:, None]
@@ -96,12 +75,6 @@ class KRR(BaseEstimator):  # type: ignore[misc]
         self.lambda_ = lam
         self.solved_ = "dual" if n < d else "primal"
         return self
-
-
-def _weighted_mean(a: Array, s: Array) -> Array:
-    """sum_i s_i a_i / sum_i s_i, (columns,)."""
-    xp = namespace(a)
-    return (s @ a) / xp.sum(s)
 
 
 def _absolute_reg(F: Array, s: Array, reg: float) -> float:

@@ -17,7 +17,7 @@ are kernels again. `warpkern.features` has the same algebra for explicit maps.
 """
 
 from ._algebra import Exp, Product, Scaled, Sum, Weighted
-from ._bandwidth import choose_gamma, neighbor_scale
+from ._bandwidth import choose_gamma, host_sample, neighbor_scale
 from ._base import Kernel, diagonal
 from ._distances import chi2_distances, manhattan_distances, squared_distances
 from ._dot_products import Bilinear, Delta, Linear, Polynomial, Sigmoid
@@ -25,6 +25,7 @@ from ._exponential import RBF, Chi2, Laplace
 from ._histograms import AdditiveChi2, SemigroupLaplace, SkewedChi2, SkewedIntersection
 from ._landmark_kernel import LandmarkKernel, landmark_factor
 from ._landmarks import LANDMARKS
+from ._named import resolve_kernel
 from ._warped import WarpedKernel
 
 __all__ = [
@@ -52,8 +53,10 @@ __all__ = [
     "chi2_distances",
     "choose_gamma",
     "diagonal",
+    "host_sample",
     "landmark_factor",
     "manhattan_distances",
     "neighbor_scale",
+    "resolve_kernel",
     "squared_distances",
 ]

@@ -1,5 +1,6 @@
 """The warp: features Phi and operator M to U = Phi^T M Phi, its factor, and warped features."""
 
+from ..array import parse_memory
 from ._accumulate import warping_matrix
 from ._factor import (
     CholeskyWarp,
@@ -12,7 +13,7 @@ from ._factor import (
 from ._features import Features
 from ._fit import fit_warp
 from ._order import locality_order
-from ._plan import Plan, Size, parse_memory, plan_accumulation
+from ._plan import Plan, Size, plan_accumulation
 
 __all__ = [
     "CholeskyWarp",

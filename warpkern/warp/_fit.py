@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from ..array import Array, take_rows
+from ..array import Array, parse_memory, take_rows
 from ..contracts import FeatureMap, LandmarkOperator, PSDOperator
 from ..exceptions import InvalidDataError, invalid_parameter, require_integer
 from ..progress import shown, silent
@@ -13,7 +13,7 @@ from ._accumulate import warping_matrix
 from ._checkpoint import Checkpoint, fingerprint
 from ._factor import CholeskyWarp, IdentityWarp, LowRankWarp, SpectralWarp, SymmetricWarp, Warp
 from ._features import Features
-from ._plan import Plan, Size, least_memory, parse_memory, plan_accumulation
+from ._plan import Plan, Size, least_memory, plan_accumulation
 
 __all__ = ["fit_warp"]
 

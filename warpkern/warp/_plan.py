@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-import math
-import os
-import re
 import shutil
 import tempfile
 from dataclasses import dataclass, field
-from numbers import Real
 from typing import Any
 
 from ..array import Array, is_sparse, namespace, row_blocks
 from ..contracts import LocalForm, PSDOperator, SplitOperator
-from ..exceptions import InvalidParameterError, invalid_parameter
+from ..exceptions import InvalidParameterError
 from ._order import locality_order
 
-__all__ = ["Plan", "Size", "least_memory", "parse_memory", "plan_accumulation"]
+__all__ = ["Plan", "Size", "least_memory", "plan_accumulation"]
 
-_UNITS = {"KB": 10**3, "MB": 10**6, "GB": 10**9, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30}
-_MEMORY = rf"([0-9]+\.?[0-9]*|\.[0-9]+) *({'|'.join(_UNITS)})"
 _MAX_WIDTH = 2048
 _LEAST_WHOLE = 64  # columns of a strip with which all features are still held
 _ROW_WIDTH = 512
@@ -101,25 +95,6 @@ class Plan:
     def unit(self) -> str:
         """What a step is."""
         return "sets of points" if self.way == "rows" else "strips of columns"
-
-
-def parse_memory(limit: float | str | None) -> int | None:
-    """Return a memory limit in bytes; None stands for half of the host's memory.
-
-    Examples
-    --------
-    >>> from warpkern.warp import parse_memory
-    >>> parse_memory("6GB"), parse_memory(1e6)
-    (6000000000, 1000000)
-    """
-    if limit is None:
-        return _half_of_physical_memory()
-    if isinstance(limit, Real) and not isinstance(limit, bool) and 0 < float(limit) < math.inf:
-        return int(limit)
-    found = re.fullmatch(_MEMORY, limit.strip().upper()) if isinstance(limit, str) else None
-    if found is not None and float(found[1]) > 0:
-        return int(float(found[1]) * _UNITS[found[2]])
-    raise invalid_parameter("the warp", "memory_limit", "None, bytes > 0 or text like '6GB'", limit)
 
 
 def plan_accumulation(size: Size, X: Any, operator: PSDOperator, limit: int | None) -> Plan:
@@ -224,10 +199,3 @@ def _feature_cost(size: Size) -> float:
 def _text(n_bytes: int) -> str:
     """Return a number of bytes as a person would write it."""
     return f"{n_bytes / 1e9:.1f} GB" if n_bytes >= 1e8 else f"{n_bytes / 1e6:.1f} MB"
-
-
-def _half_of_physical_memory() -> int | None:
-    try:
-        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
-    except (AttributeError, ValueError, OSError):  # not told on this platform
-        return None

@@ -1,0 +1,40 @@
+"""What heads are given: rows, targets and weights, checked."""
+
+from __future__ import annotations
+
+from ..array import Array, default_float, namespace
+from ..exceptions import InvalidDataError
+
+__all__ = ["checked_problem", "checked_weights", "weighted_mean"]
+
+
+def checked_problem(F: Array, y: Array, sample_weight: Array | None) -> tuple[Array, Array, Array]:
+    """Return rows F (n, d), targets y (n, k) and weights s (n,) of one type to compute with."""
+    xp = namespace(F, y, sample_weight)
+    n = F.shape[0]
+    F = xp.astype(F, default_float(F, xp), copy=False)
+    y = xp.astype(y, F.dtype, copy=False)
+    if y.ndim != 2 or y.shape[0] != n:
+        raise InvalidDataError(f"y must be ({n}, k) as F has {n} rows. Got {y.shape} instead.")
+    return F, y, checked_weights(sample_weight, n, F)
+
+
+def checked_weights(sample_weight: Array | None, n: int, like: Array) -> Array:
+    """Return the weights (n,) of n rows, all 1 if none are given, beside `like` and of its type."""
+    xp = namespace(like)
+    if sample_weight is None:
+        return xp.ones((n,), dtype=like.dtype, device=like.device)
+    s = xp.astype(sample_weight, like.dtype, copy=False)
+    total = float(xp.sum(s))
+    if s.shape != (n,) or not total > 0 or bool(xp.any(s < 0)):
+        raise InvalidDataError(
+            f"sample_weight must be ({n},), non-negative and not all zero. "
+            f"Got shape {s.shape}, sum {total}."
+        )
+    return s
+
+
+def weighted_mean(a: Array, s: Array) -> Array:
+    """sum_i s_i a_i / sum_i s_i, (columns,)."""
+    xp = namespace(a)
+    return (s @ a) / xp.sum(s)
