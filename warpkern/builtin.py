@@ -153,6 +153,12 @@ def warpkern_heads() -> Iterator[HeadSpec]:
         summary="kernel ridge regression",
         reference="Ionescu, Popa and Sminchisescu (2017), section 4",
     )
+    yield HeadSpec(
+        "slkl",
+        "warpkern.heads:SLKL",
+        summary="low-rank kernel learning: few rows, chosen and weighed for the targets",
+        reference="Machart, Peel, Anthoine, Ralaivola and Glotin (2011)",
+    )
 
 
 @hookimpl

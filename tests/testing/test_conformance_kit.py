@@ -30,7 +30,7 @@ from warpkern.features import (
 )
 from warpkern.features import Product as KroneckerProduct
 from warpkern.graphs import LSH, ExactKNN, NNDescent
-from warpkern.heads import KRR
+from warpkern.heads import KRR, SLKL
 from warpkern.operators import (
     AmplifiedResistance,
     HeatLaplacian,
@@ -68,6 +68,7 @@ BUILT_IN = {
     ("operator", "landmark"): lambda: LandmarkLaplacian(random_state=0),
     ("operator", "amplified-resistance"): lambda: AmplifiedResistance(random_state=0),
     ("head", "krr"): KRR,
+    ("head", "slkl"): lambda: SLKL(random_state=0),
 }
 
 VARIANTS = [
@@ -93,6 +94,8 @@ VARIANTS = [
     ("operator", LandmarkLaplacian(5, power=1, landmarks="kmeans++", random_state=0)),
     ("operator", LandmarkLaplacian(5, power=3, solver="multigrid", random_state=0)),
     ("head", KRR(reg=1.0, fit_intercept=False)),
+    ("head", SLKL(step="newton", selection="greedy", random_state=0)),
+    ("head", SLKL(1e-4, memory_limit=60_000, fit_intercept=False, random_state=0)),
 ]
 
 
