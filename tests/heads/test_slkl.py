@@ -8,7 +8,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import warpkern as wk
-from warpkern.array import backend_of, to_host
+from warpkern.array import Backend, backend_of, to_host
 from warpkern.exceptions import BackendError, InvalidDataError, InvalidParameterError
 from warpkern.heads import SLKL, SLKLRegressor
 from warpkern.kernels import RBF, AdditiveChi2, Laplace, Linear, Polynomial, Sigmoid
@@ -145,7 +145,7 @@ def test_columns_on_the_fly_give_the_same_model(selection, kernel, rng):
 
 def test_memory_that_cannot_hold_the_active_columns_is_named(rng):
     X, y = problem(rng)
-    with pytest.raises(InvalidParameterError, match="'memory_limit' parameter .* columns"):
+    with pytest.raises(InvalidParameterError, match=r"'memory_limit' parameter .* columns"):
         SLKLRegressor(RBF(0.5), nu=1e-6, memory_limit=30_000, random_state=0).fit(X, y)
     with pytest.raises(InvalidParameterError, match="'memory_limit' parameter must be at least"):
         SLKLRegressor(RBF(0.5), memory_limit=100, random_state=0).fit(X, y)
@@ -154,14 +154,13 @@ def test_memory_that_cannot_hold_the_active_columns_is_named(rng):
 
 
 def test_better_kernel_wins_the_columns(rng):
-    """Of a kernel that suits and one that does not, the first gets the weights."""
+    """Of a kernel that suits and one that is far too narrow, the first gets the weights."""
     X = rng.uniform(-3, 3, size=(200, 1))
     y = np.sin(2 * X[:, 0])
-    model = SLKLRegressor([RBF(1.0), Linear()], nu=1e-2, random_state=0).fit(X, y)
-    weights = [model.mu_[model.column_kernels_ == j] @ np.ones(200) for j in (0, 1)]
+    model = SLKLRegressor([RBF(1.0), RBF(1e4)], nu=1e-3, random_state=0).fit(X, y)
     assert model.score(X, y) > 0.99
-    assert (model.column_kernels_[model.active_] == 0).mean() > 0.8
-    assert weights[0] > weights[1]
+    size = abs(model.dual_coef_[:, 0])
+    assert size[model.column_kernels_[model.active_] == 0].sum() > 0.9 * size.sum()
 
 
 def test_several_outputs_share_the_weights(rng):
@@ -293,13 +292,13 @@ def test_bad_data_is_named(rng):
     with pytest.raises(InvalidDataError, match="non-negative"):
         SLKLRegressor(AdditiveChi2()).fit(X, y)
     model = SLKLRegressor(RBF(0.5)).fit(X, y)
-    with pytest.raises(BackendError, match="was fitted on numpy on cpu. Got X on torch"):
-        import torch
-
-        model.predict(torch.asarray(X))
+    with pytest.raises(BackendError, match=r"as in fit.., numpy on cpu. Got torch on cpu"):
+        model.predict(Backend.named("torch").asarray(X))
 
 
-@parametrize_with_checks([SLKLRegressor()])
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+# One of the checks compares two fits, of weighted and of repeated rows, to seven digits.
+@parametrize_with_checks([SLKLRegressor(tol=1e-12)])
 def test_sklearn_check(estimator, check):
     check(estimator)
 

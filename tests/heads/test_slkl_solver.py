@@ -245,3 +245,14 @@ def test_targets_of_zero_take_no_weights(rng):
     assert found.converged
     assert found.history[-1] == 0
     assert not found.state.mu.any()
+
+
+def test_a_slope_at_the_threshold_up_to_rounding_changes_nothing(rng):
+    C, Y = problem(rng)
+    gram = products(C, Y)
+    for nu in (gram.q[4] @ gram.q[4]) * np.asarray([1 - 1e-16, 1 - 1e-15, 1 - 3e-15]):
+        state = State(gram, float(nu), np.zeros(25))
+        state.visit(4, exact_step)
+        state.visit(4, exact_step)
+        assert state.objective <= gram.energy * (1 + 1e-14)
+        assert np.isfinite(state.G).all()

@@ -16,6 +16,7 @@ from ..array import (
     check_points,
     host,
     host_generator,
+    index_dtype,
     is_array,
     is_host,
     namespace,
@@ -43,7 +44,7 @@ class SLKL(BaseEstimator):  # type: ignore[misc]
     .. math:: F(\mu) = \mathrm{tr}\, Y^\top (I + \sum_m \mu_m c_m c_m^\top)^{-1} Y
               + \nu \sum_m \mu_m, \qquad \mu \ge 0, \qquad c_m = F f_m / |f_m| .
 
-    Parameters are those of `SLKLRegressor`, less the kernel.
+    Parameters are those of `SLKLRegressor`, less the kernel. `nu` is smaller, for few labels.
 
     Attributes
     ----------
@@ -72,7 +73,7 @@ class SLKL(BaseEstimator):  # type: ignore[misc]
 
     def __init__(
         self,
-        nu: float = 1e-3,
+        nu: float = 1e-6,
         n_columns: int | None = None,
         *,
         tol: float = 1e-4,
@@ -164,13 +165,13 @@ class SLKLRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: i
         F is no further than this from its least value.
     mu_ : (M,)
     columns_, column_kernels_ : (M,)
-        Row of X and number of the kernel of each column, on the host.
+        Row of X and number of the kernel of each column.
     active_ : (m0,)
-        Columns with a weight, on the host.
+        Columns with a weight.
     n_active_ : int
         m0.
-    history_ : (n_iter_ + 1,)
-        F before the first epoch and after each, on the host.
+    history_ : list of float
+        F before the first epoch and after each.
     n_iter_ : int
         Epochs.
     nu_ : float
@@ -216,7 +217,7 @@ class SLKLRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: i
     def __init__(
         self,
         kernel: Any = "rbf",
-        nu: float = 1e-3,
+        nu: float = 1e-4,
         n_columns: int | None = None,
         tol: float = 1e-4,
         random_state: Any = None,
@@ -255,10 +256,10 @@ class SLKLRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: i
         s = checked_weights(sample_weight, X.shape[0], like)
         fitted._single_output = targets.ndim == 1
         with backend_of(like).active():
-            fitted.kernels_ = fitted._resolved_kernels(X)
+            fitted.kernels_ = fitted._resolved_kernels(take_rows(X, host.nonzero(to_host(s))[0]))
             Y = targets[:, None] if fitted._single_output else targets
             learnt = learn(fitted, fitted.kernels_, X, Y, s)
-        fitted.column_kernels_ = learnt.kernels
+        fitted.column_kernels_ = _placed_indices(learnt.kernels, like)
         fitted.landmarks_ = take_rows(X, learnt.rows[learnt.active])
         fitted.dual_coef_ = place(learnt.coef, like=like, dtype=like.dtype)
         _set_learnt(fitted, learnt, like)
@@ -272,8 +273,8 @@ class SLKLRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: i
         here, there = backend_of(anchor(X)), backend_of(self.dual_coef_)
         if here != there:
             raise BackendError(
-                f"{type(self).__name__} was fitted on {there}. Got X on {here} instead: convert X, "
-                "or fit there."
+                f"X passed to {type(self).__name__}.predict() must use the same namespace and "
+                f"device as in fit(), {there}. Got {here} instead: convert X, or fit there."
             )
         block = max(1, _PREDICT_BYTES // (16 * (self.n_active_ + X.shape[1])))
         with here.active():
@@ -292,8 +293,9 @@ class SLKLRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: i
         like = self.dual_coef_
         xp = namespace(like)
         y = xp.zeros((X.shape[0], like.shape[1]), dtype=like.dtype, device=like.device)
+        kernels = to_host(take_rows(self.column_kernels_, self.active_))
         for number, kernel in enumerate(self.kernels_):
-            own = host.nonzero(self.column_kernels_[self.active_] == number)[0]
+            own = host.nonzero(kernels == number)[0]
             if own.shape[0]:
                 y = y + kernel(X, take_rows(self.landmarks_, own)) @ take_rows(like, own)
         return y + self.intercept_
@@ -316,13 +318,13 @@ def _set_learnt(owner: Any, learnt: Fit, like: Array) -> None:
     """Set what both faces tell of a fit."""
     owner.intercept_ = place(learnt.offset, like=like, dtype=like.dtype)
     owner.mu_ = place(learnt.mu, like=like, dtype=like.dtype)
-    owner.columns_ = learnt.rows
-    owner.active_ = learnt.active
+    owner.columns_ = _placed_indices(learnt.rows, like)
+    owner.active_ = _placed_indices(learnt.active, like)
     owner.n_active_ = int(learnt.active.shape[0])
     owner.objective_ = learnt.objective
     owner.dual_gap_ = learnt.gap
     owner.history_ = learnt.history
-    owner.n_iter_ = int(learnt.history.shape[0]) - 1
+    owner.n_iter_ = len(learnt.history) - 1
     owner.nu_ = learnt.nu
     owner.solved_ = learnt.way
 
@@ -341,6 +343,10 @@ def _real_targets(y: Any, like: Array, n: int) -> Array:
     if not bool(namespace(y).all(namespace(y).isfinite(y))):
         raise InvalidDataError("y contains NaN or infinity.")
     return y
+
+
+def _placed_indices(indices: Array, like: Array) -> Array:
+    return place(indices, like=like, dtype=index_dtype(like, namespace(like)))
 
 
 def _array(a: Any) -> Array:

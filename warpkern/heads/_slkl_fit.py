@@ -68,7 +68,7 @@ class Fit:
     nu: float
     objective: float
     gap: float
-    history: Array
+    history: list[float]
     way: str
 
 
@@ -111,7 +111,7 @@ def learn(owner: Any, kernels: list[Any], X: Any, y: Array, s: Array) -> Fit:
         nu=nu,
         objective=optimum.history[-1],
         gap=optimum.gap,
-        history=host.asarray(optimum.history),
+        history=optimum.history,
         way="gram" if whole else "working sets",
     )
 

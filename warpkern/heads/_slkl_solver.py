@@ -27,12 +27,16 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from scipy.linalg.blas import dger
+
 from ..array import Array, cholesky, host, solve_triangular
 
 __all__ = ["STEPS", "SWEEPS", "Gram", "Optimum", "State", "dual_value", "minimize", "proved"]
 
 # Share of mu below which b_p, a difference, has lost too many digits.
 _TINY = 1e-8
+# mu b of a step that changes F by no more than rounding does.
+_NOTHING = 1e-15
 
 
 @dataclass(frozen=True)
@@ -72,21 +76,23 @@ def inverse(mu: Array, B: Array) -> Array:
     identity = host.eye(mu.shape[0])
     R = cholesky(identity + root[:, None] * B * root[None, :])
     half = solve_triangular(R, identity) * root[None, :]
-    return half.T @ half
+    return host.ascontiguousarray(half.T @ half)
 
 
-def reweighted(G: Array, p: int, old: float, new: float) -> tuple[Array, Array]:
-    """Return eq. 25 as (g, f): G_new = G - f g^T; the p-th weight goes from `old` to `new`."""
+def reweight(G: Array, p: int, old: float, new: float) -> Array:
+    """Write eq. 25 to G and return f, G_new = G - f g_p^T; mu_p goes from `old` to `new`."""
     g = G[:, p].copy()
     Delta = 1.0 / new - 1.0 / old
-    return g, (Delta / (1.0 + Delta * g[p])) * g
+    f = (Delta / (1.0 + Delta * g[p])) * g
+    dger(-1.0, g, f, a=G.T, overwrite_a=True)  # in place: nearly all of the search is spent here
+    return f
 
 
 def without(G: Array, p: int) -> Array:
     """G of eq. 26: the p-th column is taken out."""
     g = G[:, p]
     kept = host.arange(G.shape[0]) != p
-    return (G - g[:, None] * (g / g[p])[None, :])[kept][:, kept]
+    return host.ascontiguousarray((G - g[:, None] * (g / g[p])[None, :])[kept][:, kept])
 
 
 def extended(G: Array, Gb: Array, s: float) -> tuple[Array, Array]:
@@ -168,13 +174,14 @@ class State:
             return  # eq. 24
         Gb = self.G @ b_A
         b = float(self.gram.B[m, m] - b_A @ Gb)
-        if b > 0.0:
-            self._append(m, step(square, b, self.nu), a, b, Gb)
+        new = step(square, b, self.nu) if b > 0.0 else 0.0
+        if new * b > _NOTHING:
+            self._append(m, new, a, b, Gb)
 
     def _reweight(self, m: int, p: int, old: float, new: float) -> None:
-        g, f = reweighted(self.G, p, old, new)
-        self.W -= f[:, None] * self.W[p]
-        self.G -= g[:, None] * f[None, :]
+        share = self.W[p].copy()
+        f = reweight(self.G, p, old, new)
+        self.W -= f[:, None] * share
         self._changed(m, new)
 
     def _remove(self, m: int, p: int) -> None:
