@@ -120,7 +120,7 @@ class Columns:
         B = _on_host(B)
         moments = self._moments(_on_host(q), host.linalg.diagonal(B))
         if self.centered:
-            B = B - self._total * moments.means[:, None] * moments.means[None, :]
+            B = B - self.total * moments.means[:, None] * moments.means[None, :]
         varies = host.astype(moments.squares > 0, host.float64)
         return Gram(B * varies[:, None] * varies, moments.q, self.energy), moments
 
@@ -160,7 +160,8 @@ class Columns:
         return float(namespace(self.Y).sum(self.Y * self.Y))
 
     @property
-    def _total(self) -> float:
+    def total(self) -> float:
+        """Sum of the weights s."""
         return float(namespace(self.root).sum(self.root * self.root))
 
     def _blocks(self) -> Iterator[tuple[Array, Array]]:
@@ -176,8 +177,8 @@ class Columns:
     def _moments(self, sums: Array, squares: Array) -> Moments:
         """Take the means off q and |c_m|^2; `sums` are C^T [Y, sqrt(s)]."""
         q, totals = sums[:, :-1], sums[:, -1]
-        means = totals / self._total if self.centered else host.zeros_like(totals)
-        left = squares - self._total * means**2
+        means = totals / self.total if self.centered else host.zeros_like(totals)
+        left = squares - self.total * means**2
         scale = self.groups[0].scale  # has the precision of the kernel's values
         eps = float(namespace(scale).finfo(scale.dtype).eps)
         varies = left > max(16.0 * eps**2, 1e-14) * squares

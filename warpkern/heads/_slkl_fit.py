@@ -82,22 +82,15 @@ def learn(owner: Any, kernels: list[Any], X: Any, y: Array, s: Array) -> Fit:
     rows = _drawn_rows(owner, s, rng)
     points = take_rows(X, rows)
     groups = tuple(make_group(kernel, points) for kernel in kernels)
-    limit = parse_memory(owner.memory_limit, owner)
-    n, p = X.shape
-    M = len(kernels) * rows.shape[0]
-    whole, block, most = _plan(owner, limit, n, p, M)
+    whole, block, most = _plan(owner, X.shape, len(kernels) * rows.shape[0])
     Y, root, y_mean = _targets(y, s, owner.fit_intercept)
     columns = Columns(X, groups, Y, root, bool(owner.fit_intercept), block)
-    search = _by_gram if whole else _by_working_sets
-    optimum, mu, moments, nu = search(owner, columns, float(namespace(s).sum(s)), most, rng)
+    if whole:
+        optimum, mu, moments, nu = _by_gram(owner, columns, rng)
+    else:
+        optimum, mu, moments, nu = _by_working_sets(owner, columns, most, rng)
     if not optimum.converged:
-        warnings.warn(
-            f"{type(owner).__name__} stopped after {owner.max_iter} epochs with F within "
-            f"{optimum.gap / max(optimum.history[-1], 1e-300):.1e} of its least value, relative to "
-            f"it, where 10 tol = {10 * owner.tol:g} was asked for. Raise max_iter, or tol.",
-            ConvergenceWarning,
-            stacklevel=3,
-        )
+        _warn(owner, optimum)
     active = host.nonzero(mu)[0]
     V = _ordered(optimum)
     scale = host.concat([to_host(group.scale) for group in groups])
@@ -113,6 +106,17 @@ def learn(owner: Any, kernels: list[Any], X: Any, y: Array, s: Array) -> Fit:
         gap=optimum.gap,
         history=optimum.history,
         way="gram" if whole else "working sets",
+    )
+
+
+def _warn(owner: Any, optimum: Optimum) -> None:
+    left = optimum.gap / optimum.history[-1]
+    warnings.warn(
+        f"{type(owner).__name__} stopped after {owner.max_iter} epochs with F within {left:.1e} of "
+        f"its least value, relative to it; 10 tol = {10 * owner.tol:g} was asked for. Raise "
+        "max_iter, or tol.",
+        ConvergenceWarning,
+        stacklevel=4,
     )
 
 
@@ -139,8 +143,10 @@ def _drawn_rows(owner: Any, s: Array, rng: Any) -> Array:
     return host.sort(rng.permutation(usable)[:size])
 
 
-def _plan(owner: Any, limit: int | None, n: int, p: int, M: int) -> tuple[bool, int, int]:
-    """Return whether B (M, M) fits into the limit, rows of a block, and columns that B may have."""
+def _plan(owner: Any, shape: tuple[int, int], M: int) -> tuple[bool, int, int]:
+    """Return whether B (M, M) fits into memory, rows of a block, and columns that B may have."""
+    n, p = shape
+    limit = parse_memory(owner.memory_limit, owner)
     row = 8 * _COPIES * (M + p)
     if limit is None or 8 * _COPIES * M**2 + _LEAST_ROWS * row <= limit:
         free = math.inf if limit is None else limit - 8 * _COPIES * M**2
@@ -174,9 +180,9 @@ def _targets(y: Array, s: Array, fit_intercept: bool) -> tuple[Array, Array, Arr
     return xp.where(varies, Y, xp.zeros_like(Y)), root, to_host(mean)
 
 
-def _absolute_nu(owner: Any, columns: Columns, moments: Moments, total: float) -> float:
+def _absolute_nu(owner: Any, columns: Columns, moments: Moments) -> float:
     """Nu of eq. 14: times |Y|^2 / sum(s) and the largest |c_m|^2, unless it is meant as it is."""
-    scale = columns.energy / total * float(host.max(moments.squares))
+    scale = columns.energy / columns.total * float(host.max(moments.squares))
     relative = owner.nu_scale == "relative" and scale > 0
     return float(owner.nu) * (scale if relative else 1.0)
 
@@ -186,30 +192,24 @@ def _options(owner: Any) -> dict[str, Any]:
     return {name: getattr(owner, name) for name in names}
 
 
-def _by_gram(
-    owner: Any,
-    columns: Columns,
-    total: float,
-    most: int,  # noqa: ARG001 - one signature
-    rng: Any,
-) -> tuple[Optimum, Array, Moments, float]:
+def _by_gram(owner: Any, columns: Columns, rng: Any) -> tuple[Optimum, Array, Moments, float]:
     """All products at once."""
     gram, moments = columns.gram()
-    nu = _absolute_nu(owner, columns, moments, total)
+    nu = _absolute_nu(owner, columns, moments)
     limits = {"tol": float(owner.tol), "max_iter": owner.max_iter}
     optimum = minimize(gram, nu, host.zeros(len(columns)), rng=rng, **limits, **_options(owner))
     return optimum, optimum.state.mu, moments, nu
 
 
 def _by_working_sets(
-    owner: Any, columns: Columns, total: float, most: int, rng: Any
+    owner: Any, columns: Columns, most: int, rng: Any
 ) -> tuple[Optimum, Array, Moments, float]:
     """The products of some columns: those in use, and others that are to enter, as they are found.
 
     Each round computes all columns once, for their slopes, and those of the working set again.
     """
     moments, tol = columns.moments(), float(owner.tol)
-    nu = _absolute_nu(owner, columns, moments, total)
+    nu = _absolute_nu(owner, columns, moments)
     mu, squares = host.zeros(len(columns)), host.sum(moments.q**2, axis=1)
     history = [columns.energy]
     while True:
