@@ -159,6 +159,12 @@ def warpkern_heads() -> Iterator[HeadSpec]:
         summary="logistic, squared or hinge loss by stochastic gradients, in one of four ways",
         reference="Lacoste-Julien, Schmidt and Bach (2012)",
     )
+    yield HeadSpec(
+        "slkl",
+        "warpkern.heads:SLKL",
+        summary="low-rank kernel learning: few rows, chosen and weighed for the targets",
+        reference="Machart, Peel, Anthoine, Ralaivola and Glotin (2011)",
+    )
 
 
 @hookimpl

@@ -30,7 +30,7 @@ from warpkern.features import (
 )
 from warpkern.features import Product as KroneckerProduct
 from warpkern.graphs import LSH, ExactKNN, NNDescent
-from warpkern.heads import KRR, SGD
+from warpkern.heads import KRR, SGD, SLKL
 from warpkern.operators import (
     AmplifiedResistance,
     HeatLaplacian,
@@ -69,6 +69,7 @@ BUILT_IN = {
     ("operator", "amplified-resistance"): lambda: AmplifiedResistance(random_state=0),
     ("head", "krr"): KRR,
     ("head", "sgd"): lambda: SGD(n_steps=60, random_state=0),
+    ("head", "slkl"): lambda: SLKL(random_state=0),
 }
 
 VARIANTS = [
@@ -98,6 +99,8 @@ VARIANTS = [
     ("head", SGD(strategy="features-on-the-fly", averaging=False, random_state=0)),
     ("head", SGD(strategy="kernel-on-the-fly", batch_size=7, random_state=0)),
     ("head", SGD(strategy="cached-gram", n_steps=1, random_state=0)),
+    ("head", SLKL(step="newton", selection="greedy", random_state=0)),
+    ("head", SLKL(1e-4, memory_limit=60_000, fit_intercept=False, random_state=0)),
 ]
 
 

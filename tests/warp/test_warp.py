@@ -11,12 +11,7 @@ from warpkern.features import RBF
 from warpkern.graphs import ExactKNN
 from warpkern.kernels import WarpedKernel
 from warpkern.operators import LaplacianPower
-from warpkern.warp import (
-    CholeskyWarp,
-    IdentityWarp,
-    fit_warp,
-    parse_memory,
-)
+from warpkern.warp import CholeskyWarp, IdentityWarp, fit_warp, parse_memory
 
 N, D = 60, 24
 

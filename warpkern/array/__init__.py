@@ -39,6 +39,7 @@ from ._operations import (
     to_host,
     topk,
 )
+from ._points import check_points
 from ._precision import accumulation_dtype, default_float, index_dtype
 from ._sparse import (
     anchor,
@@ -73,6 +74,7 @@ __all__ = [
     "Backend",
     "backend_of",
     "cached_rows",
+    "check_points",
     "checked_rows",
     "column_dots",
     "component_labels",

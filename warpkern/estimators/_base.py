@@ -17,6 +17,7 @@ from ..array import (
     anchor,
     as_type,
     backend_of,
+    check_points,
     is_sparse,
     is_text,
     join_rows,
@@ -31,7 +32,7 @@ from ..exceptions import BackendError, InvalidDataError, invalid_parameter
 from ..warp import WarpedRows
 from ._stages import Stages, fit_stages, make_component, reported
 from ._targets import Targets
-from ._validation import check_points, compute_backend, labeled_weights
+from ._validation import compute_backend, labeled_weights
 
 __all__ = ["WarpEstimator", "WarpPredictor"]
 

@@ -18,24 +18,18 @@ from ..array import (
     backend_of,
     checked_rows,
     default_float,
-    host,
     host_generator,
     namespace,
     require_finite,
     row_blocks,
-    take_rows,
-    to_dense,
-    to_host,
 )
 from ..exceptions import BackendError, InvalidDataError
 from ..kernels import Kernel
 from ..kernels._base import require_non_negative
 
-__all__ = ["BaseFeatureMap", "host_sample"]
+__all__ = ["BaseFeatureMap"]
 
 _BLOCK_BYTES = 16 * 2**20
-_SAMPLE = 1000
-_SAMPLE_ENTRIES = 4 * 2**20
 
 
 class BaseFeatureMap(  # type: ignore[misc]
@@ -166,16 +160,3 @@ def _block_rows(like: Array, width: int) -> int:
     """Return how many rows of `width` numbers make a block."""
     itemsize = int(namespace(like).finfo(like.dtype).bits) // 8
     return max(1, _BLOCK_BYTES // (itemsize * width))
-
-
-def host_sample(X: Any, rng: Any) -> Array:
-    """Return at most 1,000 rows of X, drawn at random, dense on the host in float64.
-
-    What a map learns from the data it learns from such a sample: at a cost that does not grow
-    with n, and the same to the last bit in every array library. Of very long rows there are
-    fewer, 100 at least.
-    """
-    size = min(_SAMPLE, max(100, _SAMPLE_ENTRIES // X.shape[1]))
-    if X.shape[0] > size:
-        X = take_rows(X, host.sort(rng.permutation(X.shape[0])[:size]))
-    return host.astype(to_host(to_dense(X)), host.float64)

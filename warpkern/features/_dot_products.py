@@ -29,11 +29,11 @@ from ..exceptions import (
     require_share,
 )
 from ..kernels import Bilinear as ExactBilinear
-from ..kernels import Kernel
+from ..kernels import Kernel, host_sample
 from ..kernels import Linear as ExactLinear
 from ..kernels import Polynomial as ExactPolynomial
 from ..kernels._dot_products import psd_root
-from ._base import BaseFeatureMap, host_sample
+from ._base import BaseFeatureMap
 
 __all__ = ["Bilinear", "Linear", "Polynomial"]
 

@@ -10,9 +10,9 @@ from typing import Any, ClassVar
 from ..array import Array, cosines, is_host, is_sparse, place
 from ..exceptions import invalid_parameter, require_integer, require_share
 from ..kernels import RBF as ExactRBF
-from ..kernels import Kernel, choose_gamma
+from ..kernels import Kernel, choose_gamma, host_sample
 from ..kernels import Laplace as ExactLaplace
-from ._base import BaseFeatureMap, host_sample
+from ._base import BaseFeatureMap
 from ._bounds import TERMS, features_for_accuracy
 from ._projections import (
     DenseProjection,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
-from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from ..array import (
@@ -29,13 +28,12 @@ from ..exceptions import (
     require_integer,
     require_share,
 )
-from ..kernels import LANDMARKS, RBF, Chi2, Laplace, choose_gamma
-from ._base import BaseFeatureMap, host_sample
+from ..kernels import LANDMARKS, resolve_kernel
+from ._base import BaseFeatureMap
 
 __all__ = ["Nystroem"]
 
 _USUAL, _MOST = 1000, 5000  # landmarks for n_features=None and "auto"
-_NAMED = {"rbf": RBF, "laplace": Laplace, "chi2": Chi2}
 
 
 class Nystroem(BaseFeatureMap):
@@ -117,7 +115,7 @@ class Nystroem(BaseFeatureMap):
 
     def _fit(self, X: Any, rng: Any) -> None:
         X = as_floats(X)
-        self.kernel_ = self._resolved_kernel(X, rng)
+        self.kernel_ = resolve_kernel(self, self.kernel, self.gamma, X, rng)
         self.landmark_indices_, points = self._chosen_points(X, rng)
         self.landmarks_ = to_dense(points)
         self.factor_ = self._landmark_factor(self.landmarks_)
@@ -131,22 +129,6 @@ class Nystroem(BaseFeatureMap):
 
     def _exact_kernel(self) -> Any:
         return self.kernel_
-
-    def _resolved_kernel(self, X: Any, rng: Any) -> Any:
-        if callable(self.kernel) and not isinstance(self.kernel, type):
-            if self.gamma != "auto":
-                expected = "'auto' with a kernel that is no name: set the kernel's own"
-                raise invalid_parameter(self, "gamma", expected, self.gamma)
-            return clone(self.kernel, safe=False)
-        if not isinstance(self.kernel, str) or self.kernel not in _NAMED:
-            expected = f"one of {', '.join(_NAMED)}, or a kernel"
-            raise invalid_parameter(self, "kernel", expected, self.kernel)
-        named = _NAMED[self.kernel]
-        named(1.0)(X[:1, :], X[:1, :])  # refuses what the kernel does not take, before the sample
-        sample = host_sample(X, rng)
-        return named(
-            choose_gamma(self.gamma, sample, metric=named.metric, random_state=rng, owner=self)
-        )
 
     def _chosen_points(self, X: Any, rng: Any) -> tuple[Array | None, Any]:
         """Return the indices of the landmarks, if they are rows of X, and the landmarks."""

@@ -12,9 +12,9 @@ from ..exceptions import (
     require_positive,
     require_share,
 )
-from ..kernels import Kernel
+from ..kernels import Kernel, host_sample
 from ..kernels import SemigroupLaplace as ExactSemigroupLaplace
-from ._base import BaseFeatureMap, host_sample
+from ._base import BaseFeatureMap
 from ._bounds import features_for_accuracy
 from ._projections import DenseProjection, placed
 from ._sampling import (

@@ -2,6 +2,17 @@
 
 from ._krr import KRR, RidgePath
 from ._sgd import SGD
+from ._slkl import SLKL, SLKLRegressor
 from ._strategy import StrategyCost, TrainingPlan, choose_strategy, plan
 
-__all__ = ["KRR", "SGD", "RidgePath", "StrategyCost", "TrainingPlan", "choose_strategy", "plan"]
+__all__ = [
+    "KRR",
+    "SGD",
+    "SLKL",
+    "RidgePath",
+    "SLKLRegressor",
+    "StrategyCost",
+    "TrainingPlan",
+    "choose_strategy",
+    "plan",
+]

@@ -1,11 +1,19 @@
-"""Targets and weights, checked: the same for every head."""
+"""What heads are given: rows, targets and weights, checked."""
 
 from __future__ import annotations
 
-from ..array import Array, namespace
+from ..array import Array, default_float, namespace
 from ..exceptions import InvalidDataError
 
-__all__ = ["checked_targets", "checked_weights"]
+__all__ = ["checked_problem", "checked_targets", "checked_weights", "weighted_mean"]
+
+
+def checked_problem(F: Array, y: Array, sample_weight: Array | None) -> tuple[Array, Array, Array]:
+    """Return rows F (n, d), targets y (n, k) and weights s (n,) of one type to compute with."""
+    xp = namespace(F, y, sample_weight)
+    n = F.shape[0]
+    F = xp.astype(F, default_float(F, xp), copy=False)
+    return F, checked_targets(y, n, F), checked_weights(sample_weight, n, F)
 
 
 def checked_targets(y: Array, n: int, like: Array) -> Array:
@@ -20,10 +28,16 @@ def checked_weights(s: Array | None, n: int, like: Array) -> Array:
     xp = namespace(like)
     if s is None:
         return xp.ones((n,), dtype=like.dtype, device=like.device)
+    s = xp.astype(s, like.dtype, copy=False)
     total = float(xp.sum(s))
     if s.shape != (n,) or not total > 0 or bool(xp.any(s < 0)):
         raise InvalidDataError(
             f"sample_weight must be ({n},), non-negative and not all zero. "
             f"Got shape {s.shape}, sum {total}."
         )
-    return xp.astype(s, like.dtype, copy=False)
+    return s
+
+
+def weighted_mean(a: Array, s: Array) -> Array:
+    """sum_i s_i a_i / sum_i s_i, (columns,)."""
+    return (s @ a) / namespace(a).sum(s)

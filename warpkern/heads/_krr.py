@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..array import Array, accumulation_dtype, cholesky, default_float, namespace, solve_triangular
 from ..exceptions import invalid_parameter, require_positive
-from ._inputs import checked_targets, checked_weights
+from ._inputs import checked_problem
 from ._relative import mean_square
 from ._ridge import Centred, Spectrum, cross_product
 
@@ -126,11 +126,9 @@ class KRR(BaseEstimator):  # type: ignore[misc]
     def fit(self, F: Array, y: Array, sample_weight: Array | None = None) -> Self:
         """Learn the weights from rows F (n, d), targets y (n, k) and weights (n,)."""
         regs = self._checked_regs()
-        xp = namespace(F, y, sample_weight)
+        F, y, s = checked_problem(F, y, sample_weight)
+        xp = namespace(F)
         n, d = F.shape
-        F = xp.astype(F, default_float(F, xp), copy=False)
-        y = checked_targets(y, n, F)
-        s = checked_weights(sample_weight, n, F)
         problem = Centred.of(F, y, s, bool(self.fit_intercept))
         spectrum = Spectrum.of(problem)
         scale = mean_square(F, s)

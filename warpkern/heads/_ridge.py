@@ -12,6 +12,7 @@ import math
 from dataclasses import dataclass
 
 from ..array import Array, accumulation_dtype, namespace, row_blocks
+from ._inputs import weighted_mean
 
 __all__ = ["Centred", "Spectrum", "cross_product"]
 
@@ -43,7 +44,7 @@ class Centred:
     def of(cls, F: Array, y: Array, s: Array, intercept: bool) -> Centred:
         """Centre rows F (n, d) and targets y (n, k), unless there is no intercept to take it."""
         xp = namespace(F)
-        f_mean, y_mean = (_weighted_mean(a, s) for a in (F, y))
+        f_mean, y_mean = (weighted_mean(a, s) for a in (F, y))
         if not intercept:
             f_mean, y_mean = xp.zeros_like(f_mean), xp.zeros_like(y_mean)
         root = xp.sqrt(s)[:, None]
@@ -139,8 +140,3 @@ def cross_product(A: Array, B: Array) -> Array:
     for rows in row_blocks(A.shape[0], _BLOCK):
         total += xp.astype(A[rows, :].T @ B[rows, :], wide, copy=False)
     return total
-
-
-def _weighted_mean(a: Array, s: Array) -> Array:
-    """sum_i s_i a_i / sum_i s_i, (columns,)."""
-    return (s @ a) / namespace(a).sum(s)

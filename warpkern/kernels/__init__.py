@@ -17,7 +17,7 @@ are kernels again. `warpkern.features` has the same algebra for explicit maps.
 """
 
 from ._algebra import Exp, Product, Scaled, Sum, Weighted
-from ._bandwidth import choose_gamma, neighbor_scale
+from ._bandwidth import choose_gamma, host_sample, neighbor_scale
 from ._base import Kernel, diagonal
 from ._distances import chi2_distances, manhattan_distances, squared_distances
 from ._dot_products import Bilinear, Delta, Linear, Polynomial, Sigmoid
@@ -26,6 +26,7 @@ from ._histograms import AdditiveChi2, SemigroupLaplace, SkewedChi2, SkewedInter
 from ._landmark_kernel import LandmarkKernel, warped_root
 from ._landmark_root import LandmarkRoot, landmark_root
 from ._landmarks import LANDMARKS
+from ._named import resolve_kernel
 from ._warped import WarpedKernel
 
 __all__ = [
@@ -53,10 +54,12 @@ __all__ = [
     "chi2_distances",
     "choose_gamma",
     "diagonal",
+    "host_sample",
     "landmark_root",
     "LandmarkRoot",
     "warped_root",
     "manhattan_distances",
     "neighbor_scale",
+    "resolve_kernel",
     "squared_distances",
 ]
