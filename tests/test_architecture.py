@@ -26,7 +26,7 @@ ARRAY_LIBRARIES = {
 COMPONENTS = ("features", "graphs", "operators", "heads")
 
 BELOW_WARP = {"exceptions", "progress", "array", "contracts", "components", "kernels"}
-BELOW_ESTIMATORS = BELOW_WARP | {*COMPONENTS, "warp"}
+BELOW_ESTIMATORS = BELOW_WARP | {*COMPONENTS, "warp", "propagation"}
 BELOW_CLI = BELOW_ESTIMATORS | {"registry", "estimators", "datasets", "plotting", "warpkern"}
 MAY_IMPORT = {
     "exceptions": set(),
@@ -37,6 +37,7 @@ MAY_IMPORT = {
     "kernels": {"exceptions", "array", "contracts"},
     **dict.fromkeys(COMPONENTS, BELOW_WARP),
     "warp": BELOW_WARP | set(COMPONENTS),
+    "propagation": BELOW_WARP | {*COMPONENTS, "warp"},
     "registry": {"exceptions"},
     "builtin": {"registry"},
     "estimators": BELOW_ESTIMATORS | {"registry"},

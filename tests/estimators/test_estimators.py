@@ -13,7 +13,6 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
 import warpkern as wk
-from warpkern.estimators._probability import project_to_simplex
 from warpkern.exceptions import (
     InvalidDataError,
     InvalidParameterError,
@@ -22,6 +21,7 @@ from warpkern.exceptions import (
 from warpkern.features import RBF
 from warpkern.graphs import ExactKNN
 from warpkern.heads import KRR
+from warpkern.heads._calibration import project_to_simplex
 from warpkern.kernels import WarpedKernel
 from warpkern.operators import LaplacianPower
 

@@ -6,10 +6,9 @@ from sklearn.metrics import log_loss
 
 import warpkern as wk
 from warpkern.array import to_host
-from warpkern.estimators._probability import class_probabilities, fit_temperature
 from warpkern.exceptions import InvalidParameterError
 from warpkern.features import RBF
-from warpkern.heads import SGD
+from warpkern.heads import SGD, class_probabilities, fit_temperature
 
 
 def blobs(n, n_classes, rng, spread=1.0):

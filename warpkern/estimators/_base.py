@@ -8,7 +8,7 @@ from collections.abc import Callable
 from numbers import Integral
 from typing import Any, Self
 
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
 from ..array import (
@@ -25,11 +25,12 @@ from ..array import (
     namespace,
     row_blocks,
     seed_components,
-    take_rows,
 )
-from ..components import limited
+from ..components import limited, told
 from ..exceptions import BackendError, InvalidDataError, invalid_parameter
-from ..warp import WarpedRows
+from ..propagation import Propagation
+from ..warp import IdentityWarp
+from ._candidates import Candidate, best, labeled_candidate, propagated_candidate
 from ._stages import Stages, fit_stages, make_component, reported
 from ._targets import Targets
 from ._validation import compute_backend, labeled_weights
@@ -174,6 +175,7 @@ class WarpPredictor(WarpEstimator):
         rank: int | None = None,
         backend: str | None = None,
         device: Any = None,
+        targets: Any = "auto",
         memory_limit: float | str | None = None,
         checkpoint: Any = None,
         random_state: Any = None,
@@ -184,6 +186,7 @@ class WarpPredictor(WarpEstimator):
         self.operator = operator
         self.head = head
         self.rank = rank
+        self.targets = targets
         self.backend = backend
         self.device = device
         self.memory_limit = memory_limit
@@ -221,21 +224,73 @@ class WarpPredictor(WarpEstimator):
     def _fit_weights(self, X: Array, targets: Targets, sample_weight: Array | None) -> None:
         """Fit stages to all of X and the head to its labelled rows; fold the warp into weights."""
         head = limited(make_component(self, "head", self.head), self.memory_limit)
-        stages = self._fit_stages(X, targets.labeled, head)
-        with reported("head", self.verbose):
-            rows = WarpedRows(stages.feature_map, take_rows(X, targets.labeled), stages.warp)
-            lazy = getattr(head, "takes_rows", False)
-            F = rows if lazy else rows.take(slice(0, rows.shape[0]))
-            self.head_ = head.fit(F, targets.values, sample_weight)
-            if tuple(head.coef_.shape) != (F.shape[1], targets.values.shape[1]):
-                expected = "a head whose coef_ is (features, outputs); see warpkern.contracts.Head"
-                raise invalid_parameter(self, "head", expected, head)
-            self.coef_ = stages.warp.fold(head.coef_)
-            self.intercept_ = head.intercept_
-            self._calibrate(targets, sample_weight)
+        propagation = self._propagation()
+        stages = self._fit_stages(X, targets.labeled, head, propagation)
+        candidates = []
+        if self._wants("labeled"):
+            with reported("head", self.verbose):
+                candidates = self._labeled_candidates(head, stages, X, targets, sample_weight)
+        if self._wants("propagated") and self._can_propagate(stages, X, targets, candidates):
+            with reported("targets", self.verbose):
+                candidates.append(
+                    propagated_candidate(
+                        told(propagation, self.verbose),
+                        clone(head),
+                        stages,
+                        X,
+                        targets,
+                        sample_weight,
+                        memory_limit=self.memory_limit,
+                    )
+                )
+        chosen = best(candidates, classes=targets.classes is not None)
+        self.candidate_ = chosen.name
+        self.losses_ = {c.name: c.loss for c in candidates}
+        self.head_, self.warp_ = chosen.head, chosen.warp
+        self.coef_, self.intercept_ = chosen.coef, chosen.intercept
+        self.propagated_ = chosen.propagated
+        self._calibrate(chosen.left_out, targets, sample_weight)
 
-    def _calibrate(self, targets: Targets, sample_weight: Array | None) -> None:
-        """Learn what else the head tells of the labelled rows."""
+    def _labeled_candidates(
+        self, head: Any, stages: Stages, X: Any, targets: Targets, weights: Array | None
+    ) -> list[Candidate]:
+        """Return the model of the labelled rows, and if there is a choice that without the warp."""
+        data = (X, targets, weights)
+        name = "plain" if stages.operator is None else "warped"
+        found = [labeled_candidate(name, head, stages, stages.warp, *data)]
+        if self.targets == "auto" and name == "warped" and found[0].loss is not None:
+            found.append(labeled_candidate("plain", clone(head), stages, IdentityWarp(), *data))
+        return found
+
+    def _wants(self, targets: str) -> bool:
+        given = "propagated" if isinstance(self.targets, Propagation) else self.targets
+        return given in (targets, "auto")
+
+    def _propagation(self) -> Propagation:
+        """Return what targets are propagated by, a copy, or raise if `targets` is not known."""
+        if isinstance(self.targets, Propagation):
+            copied: Propagation = clone(self.targets)
+            return copied
+        known = ("labeled", "propagated", "auto")
+        if not isinstance(self.targets, str) or self.targets not in known:
+            expected = f"one of {', '.join(known)}, or a Propagation"
+            raise invalid_parameter(self, "targets", expected, self.targets)
+        return Propagation()
+
+    def _can_propagate(
+        self, stages: Stages, X: Any, targets: Targets, candidates: list[Candidate]
+    ) -> bool:
+        """Whether there is a choice between targets; where they are asked for, there is."""
+        if self.targets != "auto":
+            return True
+        comparable = all(c.loss is not None for c in candidates)
+        one_graph = stages.graph is not None and not isinstance(stages.graph, list)
+        return comparable and one_graph and targets.labeled.shape[0] < X.shape[0]
+
+    def _calibrate(
+        self, left_out: Array | None, targets: Targets, sample_weight: Array | None
+    ) -> None:
+        """Learn from the scores of labelled rows by models without them, if they are there."""
 
     def _answer(self, X: Any, method: str, finish: Callable[[Array], Array]) -> Array:
         """Return `finish` of the scores phi(x) . w + b (n, k), where X came from."""

@@ -8,8 +8,8 @@ from sklearn.base import ClassifierMixin
 from sklearn.metrics import accuracy_score
 
 from ..array import Array, backend_of, is_text, namespace, to_host
+from ..heads import class_probabilities, fit_temperature
 from ._base import WarpPredictor
-from ._probability import class_probabilities, fit_temperature
 from ._targets import Targets, class_targets, labeled_classes
 from ._validation import host_labeled
 
@@ -85,9 +85,10 @@ class WarpClassifier(ClassifierMixin, WarpPredictor):  # type: ignore[misc]
         self.classes_ = classes if is_text(classes) else self.input_backend_.asarray(classes)
         return targets
 
-    def _calibrate(self, targets: Targets, sample_weight: Array | None) -> None:
+    def _calibrate(
+        self, left_out: Array | None, targets: Targets, sample_weight: Array | None
+    ) -> None:
         xp = namespace(targets.values)
-        left_out = getattr(self.head_, "loo_predictions_", None)
         own = xp.sum(xp.astype(targets.values > 0, xp.int32), axis=0)
         least = min(int(xp.min(own)), targets.values.shape[0] - int(xp.max(own)))
         self.temperature_ = None

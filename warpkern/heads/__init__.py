@@ -1,5 +1,6 @@
 """Heads: plain feature rows and targets to linear weights."""
 
+from ._calibration import calibrated_loss, class_probabilities, fit_temperature
 from ._krr import KRR, RidgePath
 from ._sgd import SGD
 from ._slkl import SLKL, SLKLRegressor
@@ -13,6 +14,9 @@ __all__ = [
     "SLKLRegressor",
     "StrategyCost",
     "TrainingPlan",
+    "calibrated_loss",
     "choose_strategy",
+    "class_probabilities",
+    "fit_temperature",
     "plan",
 ]

@@ -146,13 +146,24 @@ class KRR(BaseEstimator):  # type: ignore[misc]
         self.solved_ = "dual" if n < d else "primal"
         return self
 
+    def take_over(self, coef: Array, intercept: Array, lam: float) -> None:
+        """Take the weights (d, k) and (k,) of a ridge regression that was solved elsewhere.
+
+        From sums over more rows than there is memory for. There is no path then, nothing
+        of rows that are left out, and no standard deviation.
+        """
+        for name in ("path_", "reg_", "loo_error_", "loo_predictions_", "noise_", "_precision"):
+            self.__dict__.pop(name, None)
+        self.coef_, self.intercept_, self.lambda_ = coef, intercept, lam
+        self.solved_ = "primal"
+
     def std(self, F: Array) -> Array:
         """Return the standard deviation (n, k) of targets of weight 1 at new rows F (n, d).
 
         As the Gaussian process has it: of the function that the weights are, and of the noise.
         Cost n d min(d, rows it was fitted to).
         """
-        check_is_fitted(self)
+        check_is_fitted(self, "noise_")
         xp = namespace(F)
         of_function = self._precision.variances(F)
         noise = xp.astype(self.noise_, of_function.dtype, copy=False)

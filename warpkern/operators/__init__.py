@@ -1,5 +1,6 @@
 """Operators: a graph to a psd operator M, known by its products M V."""
 
+from ._gradients import column_norms, conjugate_gradients
 from ._landmark import AmplifiedResistance, LandmarkLaplacian
 from ._laplacian import LaplacianPower
 from ._solve import SolveInfo
@@ -15,4 +16,6 @@ __all__ = [
     "SaturatingLaplacian",
     "SolveInfo",
     "SpectralLaplacian",
+    "column_norms",
+    "conjugate_gradients",
 ]

@@ -35,7 +35,7 @@ class System:
 
 
 def conjugate_gradients(
-    system: System,
+    product: Callable[[Array], Array],
     precondition: Callable[[Array], Array],
     B: Array,
     enough: Array,
@@ -43,32 +43,36 @@ def conjugate_gradients(
 ) -> tuple[Array, int]:
     """Return X and the iterations after which every residual of R X = B has norm `enough` (k,).
 
-    B (N, k) is orthogonal to the null vectors, and so is X. Each column has its own step
-    lengths; one that is done takes none.
+    Each column of B (N, k) has its own step lengths; one that is done takes none.
+
+    Parameters
+    ----------
+    product : callable
+        Returns R V for V (N, k): a symmetric positive definite R, which may differ by columns.
+    precondition : callable
+        Returns about R^-1 V, as a symmetric positive definite matrix does.
     """
     xp = namespace(B)
-    dtype = system.matrix.data.dtype
-    residual = xp.astype(B, dtype, copy=True)
+    residual = xp.astype(B, B.dtype, copy=True)
     X = xp.zeros_like(residual)
-    enough = xp.astype(enough, dtype, copy=False)
     direction, before = X, None
     for iteration in range(max_iter):
         unfinished = column_norms(residual) > enough
         if not bool(xp.any(unfinished)):
             return X, iteration
-        Z = system.projected(precondition(residual))
+        Z = precondition(residual)
         now = column_dots(residual, Z)
         if before is None:
             direction = Z
         else:
             direction *= _ratio(now, before)
             direction += Z
-        product = system.product(direction)
-        length = _ratio(now, column_dots(direction, product))
+        image = product(direction)
+        length = _ratio(now, column_dots(direction, image))
         length = xp.where(unfinished, length, xp.zeros_like(length))
         X += length * direction
-        product *= length
-        residual -= product
+        image *= length
+        residual -= image
         before = now
     return X, max_iter
 

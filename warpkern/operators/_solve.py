@@ -257,7 +257,7 @@ class RidgeSolver:
             if system is not self._wide:
                 enough = xp.maximum(enough, _NARROW_GAIN * column_norms(residual))
                 most = min(most, _MAX_NARROW_ITER)
-            step, spent = conjugate_gradients(system, self._precondition, residual, enough, most)
+            step, spent = self._round(system, residual, enough, most)
             X += self._wide.projected(xp.astype(step, B.dtype, copy=False))
             iterations += spent
             residual = self._wide.projected(B - self._wide.product(X))
@@ -270,6 +270,16 @@ class RidgeSolver:
                 system = self._wide
         self._outcomes.append((int(B.shape[1]), iterations, worst))
         return X
+
+    def _round(self, system: System, B: Array, enough: Array, most: int) -> tuple[Array, int]:
+        """Return X with R X about B, and the iterations it took, in the precision of `system`."""
+        dtype = system.matrix.data.dtype
+        B, enough = (namespace(B).astype(a, dtype, copy=False) for a in (B, enough))
+
+        def precondition(V: Array) -> Array:
+            return system.projected(self._precondition(V))
+
+        return conjugate_gradients(system.product, precondition, B, enough, most)
 
 
 def _reordered(graph: Graph) -> tuple[Array, Graph]:

@@ -11,7 +11,7 @@ from ._factor import (
     Warp,
 )
 from ._features import Features, WarpedRows
-from ._fit import fit_warp
+from ._fit import fit_warp, second_moment
 from ._order import locality_order
 from ._plan import Plan, Size, plan_accumulation
 
@@ -30,5 +30,6 @@ __all__ = [
     "locality_order",
     "parse_memory",
     "plan_accumulation",
+    "second_moment",
     "warping_matrix",
 ]

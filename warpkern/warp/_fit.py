@@ -15,7 +15,7 @@ from ._factor import CholeskyWarp, IdentityWarp, LowRankWarp, SpectralWarp, Symm
 from ._features import Features
 from ._plan import Plan, Size, least_memory, plan_accumulation
 
-__all__ = ["fit_warp"]
+__all__ = ["fit_warp", "second_moment"]
 
 
 def fit_warp(
@@ -99,6 +99,23 @@ def fit_warp(
         return CholeskyWarp.from_matrix(U, sample.dtype, how)
     C, _ = sums.matrix("second-moment", X, Identity(X.shape[0]))
     return SpectralWarp.from_matrices(U, C, rank, sample.dtype, how)
+
+
+def second_moment(
+    feature_map: FeatureMap,
+    X: Any,
+    *,
+    memory_limit: float | str | None = None,
+    checkpoint: Any = None,
+    verbose: bool = False,
+) -> Array:
+    """Return Phi^T Phi (d, d) of the rows of X (N, p), under the settings of `fit_warp`.
+
+    Cost N d^2, of one triangle.
+    """
+    limit = parse_memory(memory_limit, "the warp", feature_map.transform(X[:1, :]))
+    sums = _Sums(feature_map, limit, memory_limit is None, checkpoint, verbose)
+    return sums.matrix("second-moment", X, Identity(X.shape[0]))[0]
 
 
 def _checked_rank(rank: Any, d: int, symmetric: bool) -> int | None:

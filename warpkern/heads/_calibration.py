@@ -1,4 +1,4 @@
-"""Scores to probabilities."""
+"""Scores of classes to probabilities."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 
 from ..array import Array, host, namespace, to_host
 
-__all__ = ["class_probabilities", "fit_temperature", "project_to_simplex"]
+__all__ = ["calibrated_loss", "class_probabilities", "fit_temperature", "project_to_simplex"]
 
 _COLDEST, _HOTTEST = 1e-2, 1e2
 
@@ -28,7 +28,7 @@ def class_probabilities(scores: Array, temperature: float | None) -> Array:
     return powers / xp.sum(powers, axis=1, keepdims=True)
 
 
-def fit_temperature(scores: Array, values: Array, weights: Array | None) -> float:
+def fit_temperature(scores: Array, values: Array, weights: Array | None = None) -> float:
     """Return the temperature with which scores of rows that were left out fit their classes best.
 
     Parameters
@@ -36,8 +36,8 @@ def fit_temperature(scores: Array, values: Array, weights: Array | None) -> floa
     scores : (n, k)
         Of each row by a model without it.
     values : (n, k)
-        Targets, -1 or +1.
-    weights : (n,) or None
+        Targets, +1 for the class of the row.
+    weights : (n,), optional
 
     Notes
     -----
@@ -47,11 +47,24 @@ def fit_temperature(scores: Array, values: Array, weights: Array | None) -> floa
     Examples
     --------
     >>> import numpy as np
-    >>> from warpkern.estimators._probability import fit_temperature
+    >>> from warpkern.heads import fit_temperature
     >>> z = np.asarray([[2.0], [1.0], [-1.0], [-2.0]])
-    >>> fit_temperature(z, np.sign(z), None) < fit_temperature(z, np.sign(z[[0, 2, 1, 3]]), None)
+    >>> fit_temperature(z, np.sign(z)) < fit_temperature(z, np.sign(z[[0, 2, 1, 3]]))
     True
     """
+    return _fitted(scores, values, weights)[0]
+
+
+def calibrated_loss(scores: Array, values: Array, weights: Array | None = None) -> float:
+    """Return the mean logarithmic loss of scores at the temperature that suits them best.
+
+    What models are compared by whose scores have different scales.
+    """
+    return _fitted(scores, values, weights)[1]
+
+
+def _fitted(scores: Array, values: Array, weights: Array | None) -> tuple[float, float]:
+    """Return the best temperature and its mean loss."""
     from scipy.optimize import minimize_scalar
     from scipy.special import logsumexp
 
@@ -66,14 +79,8 @@ def fit_temperature(scores: Array, values: Array, weights: Array | None) -> floa
         return float(s @ (logsumexp(powers, axis=1) - host.sum(truth * powers, axis=1)))
 
     bounds = (math.log(_COLDEST), math.log(_HOTTEST))
-    return math.exp(float(minimize_scalar(loss, bounds=bounds, method="bounded").x))
-
-
-def _one_for_each(scores: Array) -> Array:
-    """Return a column for each class also if there are two, and one column for both."""
-    if scores.shape[1] > 1:
-        return scores
-    return namespace(scores).concat([-scores, scores], axis=1)
+    found = minimize_scalar(loss, bounds=bounds, method="bounded")
+    return math.exp(float(found.x)), float(found.fun) / float(host.sum(s))
 
 
 def project_to_simplex(v: Array) -> Array:
@@ -87,7 +94,7 @@ def project_to_simplex(v: Array) -> Array:
     Examples
     --------
     >>> import numpy as np
-    >>> from warpkern.estimators._probability import project_to_simplex
+    >>> from warpkern.heads._calibration import project_to_simplex
     >>> project_to_simplex(np.asarray([[2.0, 0.0], [0.5, 0.5], [0.9, 0.3]]))
     array([[1. , 0. ],
            [0.5, 0.5],
@@ -100,3 +107,10 @@ def project_to_simplex(v: Array) -> Array:
     n_positive = xp.sum(xp.astype(ordered > thresholds, xp.int32), axis=1, keepdims=True)
     theta = xp.take_along_axis(thresholds, n_positive - 1, axis=1)
     return xp.maximum(v - theta, xp.zeros_like(v))
+
+
+def _one_for_each(scores: Array) -> Array:
+    """Return a column for each class also if there are two, and one column for both."""
+    if scores.shape[1] > 1:
+        return scores
+    return namespace(scores).concat([-scores, scores], axis=1)

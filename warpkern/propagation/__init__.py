@@ -1,0 +1,8 @@
+"""Propagation: labels of a few points to targets for all of them, along the graph."""
+
+from ._balance import balanced
+from ._choice import Propagated, Propagation, Trial
+from ._model import RidgeOnAll
+from ._smooth import smooth
+
+__all__ = ["Propagated", "Propagation", "RidgeOnAll", "Trial", "balanced", "smooth"]
