@@ -6,20 +6,12 @@ from typing import Self
 
 from sklearn.base import BaseEstimator
 
-from ..array import (
-    Array,
-    accumulation_dtype,
-    cholesky,
-    default_float,
-    namespace,
-    row_blocks,
-    solve_triangular,
-)
-from ..exceptions import InvalidDataError, require_positive
+from ..array import Array, namespace
+from ..exceptions import require_positive
+from ._ridge import is_dual, solve_ridge
+from ._rows import checked_problem, mean_square, weighted_mean
 
 __all__ = ["KRR"]
-
-_BLOCK = 8192
 
 
 class KRR(BaseEstimator):  # type: ignore[misc]
@@ -67,75 +59,16 @@ class KRR(BaseEstimator):  # type: ignore[misc]
     def fit(self, F: Array, y: Array, sample_weight: Array | None = None) -> Self:
         """Learn the weights from rows F (n, d), targets y (n, k) and weights (n,)."""
         require_positive(self, "reg", self.reg)
-        xp = namespace(F, y, sample_weight)
-        n, d = F.shape
-        F = xp.astype(F, default_float(F, xp), copy=False)
-        y = xp.astype(y, F.dtype, copy=False)
-        if y.ndim != 2 or y.shape[0] != n:
-            raise InvalidDataError(f"y must be ({n}, k) as F has {n} rows. Got {y.shape} instead.")
-        s = (
-            xp.ones((n,), dtype=F.dtype, device=F.device)
-            if sample_weight is None
-            else sample_weight
-        )
-        total = float(xp.sum(s))
-        if s.shape != (n,) or not total > 0 or bool(xp.any(s < 0)):
-            raise InvalidDataError(
-                f"sample_weight must be ({n},), non-negative and not all zero. "
-                f"Got shape {s.shape}, sum {total}."
-            )
-        f_mean, y_mean = _weighted_mean(F, s), _weighted_mean(y, s)
+        F, y, s = checked_problem(F, y, sample_weight)
+        xp = namespace(F)
+        f_mean, y_mean = weighted_mean(F, s), weighted_mean(y, s)
         if not self.fit_intercept:
             f_mean, y_mean = xp.zeros_like(f_mean), xp.zeros_like(y_mean)
         root = xp.sqrt(s)[:, None]
-        lam = _absolute_reg(F, s, float(self.reg))
-        solve = _solve_dual if n < d else _solve_primal
-        coef = solve(root * (F - f_mean), root * (y - y_mean), lam)
+        lam = float(self.reg) * mean_square(F, s)
+        coef = solve_ridge(root * (F - f_mean), root * (y - y_mean), lam)
         self.coef_ = xp.astype(coef, F.dtype, copy=False)
         self.intercept_ = y_mean - f_mean @ self.coef_
         self.lambda_ = lam
-        self.solved_ = "dual" if n < d else "primal"
+        self.solved_ = "dual" if is_dual(F) else "primal"
         return self
-
-
-def _weighted_mean(a: Array, s: Array) -> Array:
-    """sum_i s_i a_i / sum_i s_i, (columns,)."""
-    xp = namespace(a)
-    return (s @ a) / xp.sum(s)
-
-
-def _absolute_reg(F: Array, s: Array, reg: float) -> float:
-    """Lambda: reg times the weighted mean of |f_i|^2 (reg itself if all features are zero)."""
-    xp = namespace(F)
-    mean_diagonal = float(xp.sum(s * xp.sum(F * F, axis=1)) / xp.sum(s))
-    return reg * mean_diagonal if mean_diagonal > 0 else reg
-
-
-def _solve_primal(F: Array, y: Array, lam: float) -> Array:
-    """(F^T F + lambda I)^-1 F^T y, (d, k)."""
-    return _solve_ridge(_cross_product(F, F), _cross_product(F, y), lam)
-
-
-def _solve_dual(F: Array, y: Array, lam: float) -> Array:
-    """F^T (F F^T + lambda I)^-1 y, (d, k)."""
-    xp = namespace(F)
-    wide = accumulation_dtype(F, xp)
-    gram, y = xp.astype(F @ F.T, wide, copy=False), xp.astype(y, wide, copy=False)
-    return F.T @ xp.astype(_solve_ridge(gram, y, lam), F.dtype, copy=False)
-
-
-def _cross_product(A: Array, B: Array) -> Array:
-    """A^T B, (a, b): products of blocks of rows, summed in float64 where the device has it."""
-    xp = namespace(A)
-    wide = accumulation_dtype(A, xp)
-    total = xp.zeros((A.shape[1], B.shape[1]), dtype=wide, device=A.device)
-    for rows in row_blocks(A.shape[0], _BLOCK):
-        total += xp.astype(A[rows, :].T @ B[rows, :], wide, copy=False)
-    return total
-
-
-def _solve_ridge(gram: Array, b: Array, lam: float) -> Array:
-    """(gram + lambda I)^-1 b by Cholesky."""
-    xp = namespace(gram)
-    R = cholesky(gram + lam * xp.eye(gram.shape[0], dtype=gram.dtype, device=gram.device))
-    return solve_triangular(R, solve_triangular(R, b), transpose=True)
