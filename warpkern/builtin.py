@@ -153,6 +153,12 @@ def warpkern_heads() -> Iterator[HeadSpec]:
         summary="kernel ridge regression",
         reference="Ionescu, Popa and Sminchisescu (2017), section 4",
     )
+    yield HeadSpec(
+        "svm",
+        "warpkern.heads:SVM",
+        summary="support vector machine, squared hinge, by Newton's method in the primal",
+        reference="Chapelle (2007)",
+    )
 
 
 @hookimpl

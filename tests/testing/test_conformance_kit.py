@@ -30,7 +30,7 @@ from warpkern.features import (
 )
 from warpkern.features import Product as KroneckerProduct
 from warpkern.graphs import LSH, ExactKNN, NNDescent
-from warpkern.heads import KRR
+from warpkern.heads import KRR, SVM
 from warpkern.operators import (
     AmplifiedResistance,
     HeatLaplacian,
@@ -68,6 +68,7 @@ BUILT_IN = {
     ("operator", "landmark"): lambda: LandmarkLaplacian(random_state=0),
     ("operator", "amplified-resistance"): lambda: AmplifiedResistance(random_state=0),
     ("head", "krr"): KRR,
+    ("head", "svm"): SVM,
 }
 
 VARIANTS = [
@@ -93,6 +94,7 @@ VARIANTS = [
     ("operator", LandmarkLaplacian(5, power=1, landmarks="kmeans++", random_state=0)),
     ("operator", LandmarkLaplacian(5, power=3, solver="multigrid", random_state=0)),
     ("head", KRR(reg=1.0, fit_intercept=False)),
+    ("head", SVM(C=10.0, fit_intercept=False)),
 ]
 
 
