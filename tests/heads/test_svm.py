@@ -111,6 +111,7 @@ def test_all_ways_to_a_direction_lead_to_one_minimum(n, d, rng, monkeypatch):
     expected = SVM(tol=1e-13).fit(F, y)
     for direct, shared in ((10_000, 0.35), (0, 0.0), (0, 1.0)):
         monkeypatch.setattr(_newton, "_DIRECT", direct)
+        monkeypatch.setattr(_newton, "_DIRECT_MOST", direct)
         monkeypatch.setattr(_newton, "_SHARED", shared)
         monkeypatch.setattr("warpkern.heads._svm._ROW_SPACE", 10 * direct)
         found = SVM(tol=1e-13).fit(F, y)
@@ -152,22 +153,22 @@ def test_same_on_every_array_library(backend, n, d, rng):
     np.testing.assert_array_equal(to_host(head.n_support_), expected.n_support_)
 
 
-@pytest.mark.parametrize(("n", "d"), [(200, 6), (600, 250)])
-def test_separable_data_get_the_widest_margin(n, d, rng):
-    """With a large C no row is within its margin by much, and the support is on it."""
-    F, y = problem(rng, n, d, k=1, noise=0.0)
-    F += 0.05 * y * (np.sign(y) @ np.ones((1, d)))
+@pytest.mark.parametrize(("n", "d"), [(200, 6), (600, 250), (50, 100)])
+@pytest.mark.parametrize("C", [1e5, 1e8])
+def test_separable_data_get_the_widest_margin(n, d, C, rng):
+    """With a large C margins are hard: the multipliers a of the support sum up to |w|^2."""
+    F, direction = rng.normal(size=(n, d)), rng.normal(size=(d, 1)) / np.sqrt(d)
+    y = np.sign(F @ direction)
+    F += 0.2 * y * direction.T
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        head = SVM(1e5, tol=1e-6).fit(F, y)
+        head = SVM(C, tol=1e-8).fit(F, y)
     margins = y * (F @ head.coef_ + head.intercept_)
-    assert margins.min() > 0.9
-    peer = LinearSVC(C=head.penalty_, dual=True, intercept_scaling=100.0, tol=1e-8, max_iter=50_000)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        peer.fit(F, y[:, 0])
-    theirs = objective(F, y, np.ones(n), head.penalty_, peer.coef_.T, peer.intercept_)
-    assert head.objective_[0] <= theirs[0] * (1 + 1e-5)
+    assert margins.min() > 0.99
+    a = 2 * head.penalty_ * np.maximum(0, 1 - margins)
+    np.testing.assert_allclose(F.T @ (a * y), head.coef_, atol=1e-3 * np.abs(head.coef_).max())
+    assert a.sum() == pytest.approx((head.coef_**2).sum(), rel=1e-2)
+    assert head.n_support_[0] <= min(n, d + 1)
 
 
 @pytest.mark.parametrize(("n", "d"), SHAPES + LARGE[1:2])

@@ -19,9 +19,13 @@ from ._ridge import solve_ridge
 
 __all__ = ["Minimum", "minimize_squared_hinge"]
 
-_DIRECT = 200  # order up to which Cholesky is quicker than conjugate gradients
+_DIRECT = 200  # order up to which Cholesky is quicker than conjugate gradients, if c |f|^2 ~ 2
+_DIRECT_MOST = 2000
 _SHARED = 0.35  # share of active rows from which columns are quicker together, on all rows
 _FORCING = 0.1  # what conjugate gradients leave of a gradient
+_STRONG = 20.0  # mean of c_i |f_i|^2 from which weights are reached by way of smaller ones
+_GROWTH = 10.0  # ratio of those
+_LOOSE = 0.1  # tolerance for them
 _INNER = 500  # of their iterations
 _SEARCH = 60  # iterations along a line
 _SHRINK = 0.8  # ratio of the sizes in which rows are gathered
@@ -53,18 +57,47 @@ def minimize_squared_hinge(
 ) -> Minimum:
     """Minimise J for F (n, d), columns of y (n, k) of -1 and +1, and weights c (n,) >= 0.
 
-    J ends within a share `tol` of its minimum, after at most `max_iter` Newton steps.
+    J ends within a share `tol` of its minimum, after at most `max_iter` Newton steps. Large weights
+    are reached by way of smaller ones: from a point where they leave no row active, or few, the
+    steps would be short.
     """
     xp = namespace(F)
     wide = accumulation_dtype(F, xp)
     y, c = xp.astype(y, wide, copy=False), xp.astype(c, wide, copy=False)[:, None]
-    problem = _Problem(F, _rough(F, c), y, c, intercept)
-    W = xp.zeros((F.shape[1], y.shape[1]), dtype=wide, device=F.device)
-    Z = xp.zeros_like(y)  # (n, k), of z
-    b = zero = xp.zeros_like(y[0, :])
-    J = zero + float(xp.finfo(wide).max)
-    eps, least = float(xp.finfo(F.dtype).eps), float(xp.finfo(wide).eps) * float(xp.sum(c))
-    for n_iter in range(max_iter + 1):
+    curvature = float(xp.sum(c[:, 0] * xp.astype(xp.sum(F * F, axis=1), wide)))
+    rough = _rough(F, curvature)
+    b = xp.zeros_like(y[0, :])
+    found = Minimum(xp.zeros((F.shape[1], y.shape[1]), dtype=wide, device=F.device), b, 0, False)
+    strength = curvature / F.shape[0]
+    for share in _shares(strength):
+        problem = _Problem(F, rough, y, share * c, intercept, _direct_limit(share * strength))
+        found = _descend(problem, found, tol if share == 1.0 else _LOOSE, max_iter)
+    return found
+
+
+def _shares(strength: float) -> list[float]:
+    """Shares of the weights to go through, up to 1; `strength` is the mean of c_i |f_i|^2."""
+    shares = [1.0]
+    while shares[0] * strength > _STRONG:
+        shares.insert(0, shares[0] / _GROWTH)
+    return shares
+
+
+def _direct_limit(strength: float) -> int:
+    """Order up to which systems are factored: iterations grow as the root of the condition."""
+    return int(min(_DIRECT_MOST, _DIRECT * max(1.0, strength / 2.0) ** 0.5))
+
+
+def _descend(problem: _Problem, start: Minimum, tol: float, max_iter: int) -> Minimum:
+    """Follow Newton steps from `start` until J is within a share `tol` of its minimum."""
+    F, y, c, intercept = problem.F, problem.y, problem.c, problem.intercept
+    xp = namespace(y)
+    W, b = start.coef, start.intercept
+    Z = _product(F, W) + b  # (n, k), of z
+    zero = xp.zeros_like(b)
+    J = zero + float(xp.finfo(y.dtype).max)
+    eps, least = float(xp.finfo(F.dtype).eps), float(xp.finfo(y.dtype).eps) * float(xp.sum(c))
+    for n_iter in range(start.n_iter, max_iter + 1):
         if intercept:
             shift = _line_minimum(y, c, Z, xp.ones_like(Z), zero, zero, zero)
             b, Z = b + shift, Z + shift
@@ -72,13 +105,13 @@ def minimize_squared_hinge(
         G = W - _adjoint(F, c * xi * y)  # (d, k), gradients
         gap = 0.5 * column_dots(G, G)
         J, before = 0.5 * (column_dots(W, W) + column_dots(c * xi, xi)), J
-        stuck = (J >= (1.0 - eps) * before) & (gap <= eps**0.5 * J)
-        is_open = (gap > tol * J + least) & ~stuck
+        is_stuck = (before - J <= eps * before) & (gap <= eps**0.5 * J)
+        is_open = (gap > tol * J + least) & ~is_stuck
         if n_iter == max_iter or not bool(xp.any(is_open)):
             break
         # The last step need not be better than what is asked for.
-        forcing = xp.clip(0.5 * xp.sqrt(tol * J / xp.where(is_open, gap, J)), _FORCING, 0.5)
-        D = problem.directions(W, xi, G, is_open, forcing)
+        wanted = xp.where(is_open, tol * J / xp.where(is_open, gap, zero + 1.0), zero)
+        D = problem.directions(W, xi, G, is_open, xp.clip(0.5 * xp.sqrt(wanted), _FORCING, 0.5))
         U = _product(F, D)
         shift = problem.shifts(Z + U, xi, is_open)
         U = U + shift
@@ -87,27 +120,31 @@ def minimize_squared_hinge(
     return Minimum(W, b, n_iter, not bool(xp.any(is_open)))
 
 
-def _rough(F: Array, c: Array) -> Array:
+def _rough(F: Array, curvature: float) -> Array:
     """F in float32 if that does for directions, which need few digits: half as much to read.
 
-    The rounding is to stay below the smallest eigenvalue of the Hessian, which is 1.
+    The rounding of the Hessian, of trace `curvature` beside the identity, is to stay below its
+    smallest eigenvalue, which is 1.
     """
     xp = namespace(F)
-    largest = float(xp.sum(c[:, 0] * xp.astype(xp.sum(F * F, axis=1), c.dtype)))
-    if min(F.shape) <= _DIRECT or float(xp.finfo(xp.float32).eps) * largest > 1.0:
+    if min(F.shape) <= _DIRECT or float(xp.finfo(xp.float32).eps) * curvature > 1.0:
         return F
     return xp.astype(F, xp.float32, copy=False)
 
 
 @dataclass(frozen=True, eq=False)
 class _Problem:
-    """Rows (n, d), also in the precision for directions, targets (n, k) and weights (n, 1)."""
+    """Rows (n, d), also in the precision for directions, targets (n, k) and weights (n, 1).
+
+    Systems up to the order `direct` are factored.
+    """
 
     F: Array
     rough: Array
     y: Array
     c: Array
     intercept: bool
+    direct: int
 
     def shifts(self, Z: Array, xi: Array, is_open: Array) -> Array:
         """Steps of b (k,) that are best on the active rows, after steps in w that lead to Z."""
@@ -124,7 +161,7 @@ class _Problem:
         counts = to_host(xp.count_nonzero(a, axis=0))
         pending = [j for j in range(k) if bool(is_open[j])]
         shared = [j for j in pending if counts[j] > _SHARED * n]
-        if len(shared) == 1 or min(self.F.shape) <= _DIRECT:
+        if len(shared) == 1 or min(self.F.shape) <= self.direct:
             shared = []
         columns = [xp.zeros_like(W[:, 0])] * k
         if shared:
@@ -147,7 +184,7 @@ class _Problem:
     ) -> Array:
         """Newton direction (d, 1) of one column, whose active rows are among `rows`."""
         xp = namespace(w)
-        direct = min((a if rows is None else rows).shape[0], w.shape[0]) <= _DIRECT
+        direct = min((a if rows is None else rows).shape[0], w.shape[0]) <= self.direct
         A, y = self.F if direct else self.rough, self.y[:, column]
         if rows is not None:
             A, y, a = (xp.take(v, rows, axis=0) for v in (A, y, a))
