@@ -62,20 +62,20 @@ def svm_runs(F, y, C):
     runs = {}
     for tol in (1e-5, 1e-6):
         runs["warpkern SVM", tol] = lambda tol=tol: newton(F, y, C, tol)
-    for dual, tols in ((False, (1e-2, 1e-3)), (True, (1e-2, 1e-3))):
+    for dual, tols in ((False, (1e-4,)), (True, (1e-2, 1e-3))):
         for tol in tols:
             name = f"LinearSVC dual={dual}"
             runs[name, tol] = lambda tol=tol, dual=dual: liblinear(F, y, C, tol, dual)
     return runs
 
 
-def svm_table(repeat=3):
+def svm_table(repeat=2):
     """Print times and objectives; the least of some runs in turn, no intercept on either side."""
     F, labels = random_features()
     every = one_versus_rest(labels)
     print(f"Squared hinge, MNIST {N:,} rows, d = {D:,} random features, float64")
-    for C in (0.1, 1.0, 10.0):
-        for k in (10, 1):
+    for C in (1.0, 10.0):
+        for k in (1, 10):
             svm_part(F, np.ascontiguousarray(every[:, :k]), C, repeat)
 
 

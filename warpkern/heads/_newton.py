@@ -13,6 +13,7 @@ A step of Newton's method is a ridge regression on the active rows, those with :
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from ..array import Array, accumulation_dtype, column_dots, index_dtype, namespace, place, to_host
 from ._ridge import solve_ridge
@@ -40,6 +41,8 @@ class Minimum:
     ----------
     coef : (d, k)
     intercept : (k,)
+    scores : (n, k)
+        z.
     n_iter : int
         Newton steps.
     converged : bool
@@ -48,29 +51,39 @@ class Minimum:
 
     coef: Array
     intercept: Array
+    scores: Array
     n_iter: int
     converged: bool
 
 
 def minimize_squared_hinge(
-    F: Array, y: Array, c: Array, *, intercept: bool, tol: float, max_iter: int
+    F: Array,
+    y: Array,
+    c: Array,
+    curvature: float,
+    *,
+    intercept: bool,
+    tol: float,
+    max_iter: int,
 ) -> Minimum:
     """Minimise J for F (n, d), columns of y (n, k) of -1 and +1, and weights c (n,) >= 0.
 
-    J ends within a share `tol` of its minimum, after at most `max_iter` Newton steps. Large weights
-    are reached by way of smaller ones: from a point where they leave no row active, or few, the
-    steps would be short.
+    `curvature` is the sum of c_i |f_i|^2. J ends within a share `tol` of its minimum, after at
+    most `max_iter` Newton steps. Large weights are reached by way of smaller ones: from a point
+    where they leave no row active, or few, the steps would be short.
     """
     xp = namespace(F)
     wide = accumulation_dtype(F, xp)
     y, c = xp.astype(y, wide, copy=False), xp.astype(c, wide, copy=False)[:, None]
-    curvature = float(xp.sum(c[:, 0] * xp.astype(xp.sum(F * F, axis=1), wide)))
-    rough = _rough(F, curvature)
-    b = xp.zeros_like(y[0, :])
-    found = Minimum(xp.zeros((F.shape[1], y.shape[1]), dtype=wide, device=F.device), b, 0, False)
+    low = _low_precision(F, curvature)
+    # A copy of all rows pays for several columns only.
+    rough = F if y.shape[1] == 1 else xp.astype(F, low, copy=False)
+    W = xp.zeros((F.shape[1], y.shape[1]), dtype=wide, device=F.device)
+    found = Minimum(W, xp.zeros_like(y[0, :]), xp.zeros_like(y), 0, False)
     strength = curvature / F.shape[0]
     for share in _shares(strength):
-        problem = _Problem(F, rough, y, share * c, intercept, _direct_limit(share * strength))
+        direct = _direct_limit(share * strength)
+        problem = _Problem(F, rough, low, y, share * c, intercept, direct)
         found = _descend(problem, found, tol if share == 1.0 else _LOOSE, max_iter)
     return found
 
@@ -92,8 +105,7 @@ def _descend(problem: _Problem, start: Minimum, tol: float, max_iter: int) -> Mi
     """Follow Newton steps from `start` until J is within a share `tol` of its minimum."""
     F, y, c, intercept = problem.F, problem.y, problem.c, problem.intercept
     xp = namespace(y)
-    W, b = start.coef, start.intercept
-    Z = _product(F, W) + b  # (n, k), of z
+    W, b, Z = start.coef, start.intercept, start.scores
     zero = xp.zeros_like(b)
     J = zero + float(xp.finfo(y.dtype).max)
     eps, least = float(xp.finfo(F.dtype).eps), float(xp.finfo(y.dtype).eps) * float(xp.sum(c))
@@ -117,30 +129,32 @@ def _descend(problem: _Problem, start: Minimum, tol: float, max_iter: int) -> Mi
         U = U + shift
         t = _line_minimum(y, c, Z, U, column_dots(W, D), column_dots(D, D), zero + 1.0)
         W, b, Z = W + t * D, b + t * shift, Z + t * U
-    return Minimum(W, b, n_iter, not bool(xp.any(is_open)))
+    return Minimum(W, b, Z, n_iter, not bool(xp.any(is_open)))
 
 
-def _rough(F: Array, curvature: float) -> Array:
-    """F in float32 if that does for directions, which need few digits: half as much to read.
+def _low_precision(F: Array, curvature: float) -> Any:
+    """float32 if that does for directions, which need few digits: half as much to read.
 
     The rounding of the Hessian, of trace `curvature` beside the identity, is to stay below its
     smallest eigenvalue, which is 1.
     """
     xp = namespace(F)
     if min(F.shape) <= _DIRECT or float(xp.finfo(xp.float32).eps) * curvature > 1.0:
-        return F
-    return xp.astype(F, xp.float32, copy=False)
+        return F.dtype
+    return xp.float32
 
 
 @dataclass(frozen=True, eq=False)
 class _Problem:
-    """Rows (n, d), also in the precision for directions, targets (n, k) and weights (n, 1).
+    """Rows (n, d), the same for directions, targets (n, k) and weights (n, 1).
 
-    Systems up to the order `direct` are factored.
+    Rows that are gathered for directions have the type `low`. Systems up to the order `direct` are
+    factored.
     """
 
     F: Array
     rough: Array
+    low: Any
     y: Array
     c: Array
     intercept: bool
@@ -190,6 +204,7 @@ class _Problem:
             A, y, a = (xp.take(v, rows, axis=0) for v in (A, y, a))
         if direct:
             return _ridge(A, y, a, self.intercept) - w
+        A = A if rows is None else xp.astype(A, self.low, copy=False)
         return _conjugate_gradients(A, a, -g, forcing, self.intercept)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..array import Array, default_float, namespace
+from ..array import Array, cached_rows, default_float, namespace, row_blocks
 from ..exceptions import InvalidDataError
 
 __all__ = ["checked_problem", "mean_square", "weighted_mean"]
@@ -40,5 +40,8 @@ def mean_square(F: Array, s: Array) -> float:
     What a regulariser is relative to: a warp shrinks the kernel as its weight grows.
     """
     xp = namespace(F)
-    mean = float(xp.sum(s * xp.sum(F * F, axis=1)) / xp.sum(s))
-    return mean if mean > 0 else 1.0
+    n, d = F.shape
+    total = 0.0
+    for rows in row_blocks(n, cached_rows(F, d) or n):  # squares of all would go through memory
+        total += float(xp.sum(s[rows] * xp.sum(F[rows, :] ** 2, axis=1)))
+    return total / float(xp.sum(s)) or 1.0

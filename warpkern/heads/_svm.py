@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
-from typing import Self
+from typing import Any, Self
 
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
@@ -109,7 +109,9 @@ class SVM(BaseEstimator):  # type: ignore[misc]
         if bool(xp.any(xp.abs(y) != 1.0)):
             raise InvalidDataError("y must hold -1 and +1 only: SVM tells classes apart.")
         penalty = C / mean_square(F, s)
-        found = _minimum(F, y, 2.0 * penalty * s, bool(self.fit_intercept), tol, max_iter)
+        c, curvature = 2.0 * penalty * s, 2.0 * C * float(xp.sum(s))
+        options = {"intercept": bool(self.fit_intercept), "tol": tol, "max_iter": max_iter}
+        found = _minimum(F, y, c, curvature, **options)
         if not found.converged:
             message = f"{max_iter} Newton steps did not suffice: raise max_iter or tol, or lower C."
             warnings.warn(message, ConvergenceWarning, stacklevel=2)
@@ -117,21 +119,22 @@ class SVM(BaseEstimator):  # type: ignore[misc]
         self.intercept_ = xp.astype(found.intercept, F.dtype, copy=False)
         self.penalty_ = penalty
         self.n_iter_ = found.n_iter
-        xi = 1.0 - y * (F @ self.coef_ + self.intercept_)
+        xi = 1.0 - y * found.scores
         xi = xp.where((xi > 0.0) & (s > 0.0)[:, None], xi, xp.zeros_like(xi))
-        squares = column_dots(self.coef_, self.coef_)
-        self.objective_ = 0.5 * squares + penalty * column_dots(s[:, None] * xi, xi)
+        errors = column_dots(s[:, None] * xi, xi)
+        objective = 0.5 * column_dots(found.coef, found.coef) + penalty * errors
+        self.objective_ = xp.astype(objective, F.dtype, copy=False)
         self.n_support_ = xp.count_nonzero(xi, axis=0)
         return self
 
 
-def _minimum(F: Array, y: Array, c: Array, intercept: bool, tol: float, max_iter: int) -> Minimum:
+def _minimum(F: Array, y: Array, c: Array, curvature: float, **options: Any) -> Minimum:
     """Minimise in the span of the rows if they are few and the features more."""
     n, d = F.shape
     if n >= d or n > _ROW_SPACE:
-        return minimize_squared_hinge(F, y, c, intercept=intercept, tol=tol, max_iter=max_iter)
+        return minimize_squared_hinge(F, y, c, curvature, **options)
     R = _row_factor(F)
-    found = minimize_squared_hinge(R, y, c, intercept=intercept, tol=tol, max_iter=max_iter)
+    found = minimize_squared_hinge(R, y, c, curvature, **options)
     # Q with F = R Q^T has orthonormal columns: the same lengths, and the same scores.
     coef = F.T @ namespace(F).astype(solve_triangular(R, found.coef, transpose=True), F.dtype)
     return replace(found, coef=coef)
