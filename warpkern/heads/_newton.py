@@ -15,7 +15,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from ..array import Array, accumulation_dtype, column_dots, index_dtype, namespace, place, to_host
+from ..array import (
+    Array,
+    accumulation_dtype,
+    assemble_rows,
+    cached_rows,
+    column_dots,
+    index_dtype,
+    namespace,
+    place,
+    to_host,
+)
 from ._ridge import solve_ridge
 
 __all__ = ["Minimum", "minimize_squared_hinge"]
@@ -201,10 +211,10 @@ class _Problem:
         direct = min((a if rows is None else rows).shape[0], w.shape[0]) <= self.direct
         A, y = self.F if direct else self.rough, self.y[:, column]
         if rows is not None:
-            A, y, a = (xp.take(v, rows, axis=0) for v in (A, y, a))
+            A = _take_as(A, rows, a.dtype if direct else self.low)
+            y, a = xp.take(y, rows, axis=0), xp.take(a, rows, axis=0)
         if direct:
             return _ridge(A, y, a, self.intercept) - w
-        A = A if rows is None else xp.astype(A, self.low, copy=False)
         return _conjugate_gradients(A, a, -g, forcing, self.intercept)
 
 
@@ -272,6 +282,18 @@ def _gathered(a: Array, n_active: int) -> Array | None:
     if size == a.shape[0]:
         return None
     return xp.argsort(xp.astype(a > 0.0, xp.int32), descending=True, stable=True)[:size]
+
+
+def _take_as(F: Array, rows: Array, dtype: Any) -> Array:
+    """The given rows of F in another type, converted a block at a time."""
+    xp = namespace(F)
+    shape = rows.shape[0], F.shape[1]
+    like = xp.empty((0,), dtype=dtype, device=F.device)
+
+    def convert(block: slice, _: Array | None) -> Array:
+        return xp.astype(xp.take(F, rows[block], axis=0), dtype, copy=False)
+
+    return assemble_rows(convert, shape, cached_rows(F, shape[1]), like)
 
 
 def _ridge(A: Array, y: Array, a: Array, intercept: bool) -> Array:
