@@ -4,7 +4,9 @@ Run by asv, or by hand, which prints tables measured in one run:
 
     WARPKERN_DATA=FOLDER OMP_NUM_THREADS=2 python asv_benchmarks/benchmarks/heads.py [TABLE ...]
 
-TABLE is svm; without one, all are printed. FOLDER holds mnist.npz.
+TABLE is svm, which takes five minutes; without one, all are printed. FOLDER holds mnist.npz.
+LinearSVC has one thread; with OMP_NUM_THREADS=1 both sides have. If the seconds of processors are not
+above those on the clock with two threads, these shared a core, and waited for each other.
 """
 
 import pathlib

@@ -69,8 +69,8 @@ class SVM(BaseEstimator):  # type: ignore[misc]
     Newton's method in the primal, on all columns at a time, with large C by way of smaller
     ones. A step takes the rows within their margin: a Cholesky factorisation if these or the
     features are few, else conjugate gradients, whose iterations cost their number times d. With few
-    rows and more features, all is computed in the span of the rows. Memory is at most a copy of F,
-    of half precision if directions need no more.
+    rows and more features, all is computed in the span of the rows. Memory is at most a copy of
+    F, or two of its rows within the margin; in float32 if directions need no more.
 
     References
     ----------
