@@ -5,8 +5,8 @@ Run by asv, or by hand, which prints tables measured in one run:
     WARPKERN_DATA=FOLDER OMP_NUM_THREADS=2 python asv_benchmarks/benchmarks/heads.py [TABLE ...]
 
 TABLE is svm, which takes five minutes; without one, all are printed. FOLDER holds mnist.npz.
-LinearSVC has one thread; with OMP_NUM_THREADS=1 both sides have. If the seconds of processors are not
-above those on the clock with two threads, these shared a core, and waited for each other.
+LinearSVC has one thread; with OMP_NUM_THREADS=1 both sides have. If with two threads the seconds of
+processors are not above those on the clock, the threads shared a core.
 """
 
 import pathlib
