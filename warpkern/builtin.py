@@ -165,6 +165,12 @@ def warpkern_heads() -> Iterator[HeadSpec]:
         summary="low-rank kernel learning: few rows, chosen and weighed for the targets",
         reference="Machart, Peel, Anthoine, Ralaivola and Glotin (2011)",
     )
+    yield HeadSpec(
+        "svm",
+        "warpkern.heads:SVM",
+        summary="support vector machine, squared hinge, by Newton's method in the primal",
+        reference="Chapelle (2007)",
+    )
 
 
 @hookimpl

@@ -30,7 +30,7 @@ from warpkern.features import (
 )
 from warpkern.features import Product as KroneckerProduct
 from warpkern.graphs import LSH, ExactKNN, NNDescent
-from warpkern.heads import KRR, SGD, SLKL
+from warpkern.heads import KRR, SGD, SLKL, SVM
 from warpkern.operators import (
     AmplifiedResistance,
     HeatLaplacian,
@@ -70,6 +70,7 @@ BUILT_IN = {
     ("head", "krr"): KRR,
     ("head", "sgd"): lambda: SGD(n_steps=60, random_state=0),
     ("head", "slkl"): lambda: SLKL(random_state=0),
+    ("head", "svm"): SVM,
 }
 
 VARIANTS = [
@@ -101,6 +102,7 @@ VARIANTS = [
     ("head", SGD(strategy="cached-gram", n_steps=1, random_state=0)),
     ("head", SLKL(step="newton", selection="greedy", random_state=0)),
     ("head", SLKL(1e-4, memory_limit=60_000, fit_intercept=False, random_state=0)),
+    ("head", SVM(C=10.0, fit_intercept=False)),
 ]
 
 

@@ -5,11 +5,13 @@ from ._krr import KRR, RidgePath
 from ._sgd import SGD
 from ._slkl import SLKL, SLKLRegressor
 from ._strategy import StrategyCost, TrainingPlan, choose_strategy, plan
+from ._svm import SVM
 
 __all__ = [
     "KRR",
     "SGD",
     "SLKL",
+    "SVM",
     "RidgePath",
     "SLKLRegressor",
     "StrategyCost",

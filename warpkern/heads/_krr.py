@@ -13,7 +13,8 @@ from ..array import Array, accumulation_dtype, cholesky, default_float, namespac
 from ..exceptions import invalid_parameter, require_positive
 from ._inputs import checked_problem
 from ._relative import mean_square
-from ._ridge import Centred, Spectrum, cross_product
+from ._ridge import cross_product
+from ._spectrum import Centred, Spectrum
 
 __all__ = ["KRR", "RidgePath"]
 

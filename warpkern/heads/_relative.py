@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..array import Array, namespace
+from ..array import Array, cached_rows, namespace, row_blocks
 
 __all__ = ["mean_of_squares", "mean_square"]
 
@@ -20,7 +20,10 @@ def mean_square(F: Array, s: Array) -> float:
     >>> mean_square(np.asarray([[3.0, 4.0], [0.0, 1.0]]), np.asarray([1.0, 3.0]))
     7.0
     """
-    return mean_of_squares(namespace(F).sum(F * F, axis=1), s)
+    xp = namespace(F)
+    n, d = F.shape
+    blocks = row_blocks(n, cached_rows(F, d) or n)  # squares of all would go through memory
+    return mean_of_squares(xp.concat([xp.sum(F[rows, :] ** 2, axis=1) for rows in blocks]), s)
 
 
 def mean_of_squares(squares: Array, s: Array) -> float:

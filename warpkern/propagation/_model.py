@@ -24,7 +24,8 @@ _BLOCK_BYTES = 64 * 2**20
 class RidgeOnAll:
     r"""Ridge regression on the features of all points, for many sets of targets.
 
-    .. math:: \min_{w, b} \sum_i \lVert t_i - w^\top \phi(x_i) - b \rVert^2 + \lambda \lVert w \rVert^2
+    .. math::
+        \min_{w, b} \sum_i \lVert t_i - w^\top \phi(x_i) - b \rVert^2 + \lambda \lVert w \rVert^2
 
     Parameters
     ----------

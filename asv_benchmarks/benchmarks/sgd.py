@@ -1,8 +1,8 @@
-"""Heads: what they take, beside what is predicted or what others take.
+"""The head sgd: what its strategies take, beside what is predicted.
 
 Run by asv, or by hand, which prints tables measured in one run:
 
-    python asv_benchmarks/benchmarks/heads.py [TABLE ...]
+    python asv_benchmarks/benchmarks/sgd.py [TABLE ...]
 
 TABLE is sgd or sgd-minimum; without one, all are printed, which takes a minute or two.
 """

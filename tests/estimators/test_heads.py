@@ -1,0 +1,90 @@
+"""Models with other heads than the default one."""
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.datasets import load_digits
+
+import warpkern as wk
+from warpkern.array import backend_of, to_host
+from warpkern.exceptions import InvalidDataError
+from warpkern.features import RBF
+from warpkern.heads import SVM
+
+
+@pytest.fixture(scope="module")
+def digits():
+    X, truth = load_digits(return_X_y=True)
+    X = X / 16.0
+    return X[:500], wk.datasets.hide_labels(truth[:500], 60, random_state=0), X[500:], truth[500:]
+
+
+def machine(head="svm", **parameters):
+    return wk.WarpClassifier(feature_map=RBF(200), head=head, random_state=0, **parameters)
+
+
+class TestSupportVectorMachine:
+    def test_new_points_are_told_apart(self, digits):
+        X, y, X_new, truth = digits
+        model = machine().fit(X, y)
+        assert model.coef_.shape == (200, 10)
+        assert model.head_.penalty_ > 0
+        assert model.score(X_new, truth) > 0.8
+
+    def test_scores_are_those_of_the_head_on_warped_features(self, digits):
+        X, y, X_new, _ = digits
+        model = machine().fit(X, y)
+        warped = wk.WarpedFeatures(feature_map=RBF(200), random_state=0).fit(X)
+        signs = np.where(y[y >= 0][:, None] == np.arange(10), 1.0, -1.0)
+        head = SVM().fit(warped.transform(X[y >= 0]), signs)
+        expected = warped.transform(X_new) @ head.coef_ + head.intercept_
+        np.testing.assert_allclose(model.decision_function(X_new), expected, atol=1e-6)
+
+    def test_probabilities_lie_on_the_simplex_in_the_order_of_the_scores(self, digits):
+        X, y, X_new, _ = digits
+        model = machine().fit(X, y)
+        P, scores = model.predict_proba(X_new), model.decision_function(X_new)
+        assert P.shape == scores.shape
+        np.testing.assert_allclose(P.sum(axis=1), 1.0)
+        assert P.min() >= 0
+        np.testing.assert_array_equal(P.argmax(axis=1), model.predict(X_new))
+
+    def test_two_classes_given_by_text(self):
+        X, y = wk.datasets.make_two_moons(200, n_labeled=6, random_state=0)
+        names = np.asarray(["left", "right"], dtype=object)
+        labels = np.where(y >= 0, names[y], None)
+        model = machine().fit(X, labels)
+        X_new, y_new = wk.datasets.make_two_moons(200, random_state=1)
+        assert model.score(X_new, names[y_new]) > 0.9
+        P = model.predict_proba(X_new)
+        np.testing.assert_allclose(P.sum(axis=1), 1.0)
+        np.testing.assert_array_equal(P[:, 1] > 0.5, model.decision_function(X_new) > 0)
+
+    def test_agrees_with_numpy(self, backend, digits):
+        X, y, X_new, _ = digits
+        here = machine(SVM(tol=1e-12)).fit(backend.asarray(X), backend.asarray(y))
+        scores = here.decision_function(backend.asarray(X_new))
+        assert backend_of(scores) == backend_of(here.coef_) == backend
+        expected = machine(SVM(tol=1e-12)).fit(X, y).decision_function(X_new)
+        np.testing.assert_allclose(to_host(scores), expected, atol=1e-6)
+
+    def test_a_weight_of_zero_forgets_a_label(self, digits):
+        X, y, X_new, _ = digits
+        labeled = np.nonzero(y >= 0)[0]
+        weights = np.ones(len(y))
+        weights[labeled[:5]] = 0.0
+        head = SVM(tol=1e-12)
+        weighted = machine(head).fit(X, y, sample_weight=weights).decision_function(X_new)
+        without = y.copy()
+        without[labeled[:5]] = -1
+        expected = machine(head).fit(X, without).decision_function(X_new)
+        np.testing.assert_allclose(weighted, expected, atol=1e-5)
+
+    def test_parameters_of_the_head_are_reached_through_the_model(self):
+        model = clone(machine()).set_params(head__C=3.0)
+        assert model.head.C == 3.0
+
+    def test_a_regression_is_refused(self):
+        X, y = wk.datasets.make_two_moons(50, random_state=0)
+        with pytest.raises(InvalidDataError, match=r"y must hold -1 and \+1"):
+            wk.WarpRegressor(feature_map=RBF(50), head="svm").fit(X, y + 0.5)

@@ -1,0 +1,149 @@
+"""Targets for all points from labels of a few."""
+
+import numpy as np
+import pytest
+
+from warpkern.array import backend_of, to_host
+from warpkern.datasets import make_two_moons
+from warpkern.exceptions import InvalidParameterError
+from warpkern.features import RBF
+from warpkern.graphs import ExactKNN
+from warpkern.operators import LaplacianPower
+from warpkern.propagation import Propagation, RidgeOnAll, smooth
+
+N = 120
+
+
+@pytest.fixture
+def moons():
+    X, y = make_two_moons(N, random_state=0)
+    return X, y, np.asarray([*np.nonzero(y == 0)[0][:8], *np.nonzero(y == 1)[0][:8]])
+
+
+def run(X, labeled, values, weights=None, classes=True, limit=None, **settings):
+    model = RidgeOnAll(RBF(60, random_state=0).fit(X), X, memory_limit=limit)
+    graph = ExactKNN(8).build(X)
+    propagation = Propagation(random_state=0, **settings)
+    return propagation.run(graph, model, labeled, values, weights, classes=classes), model
+
+
+@pytest.mark.parametrize("held", [True, False])
+def test_ridge_on_all_is_ridge_regression(backend, held, rng):
+    X = rng.normal(size=(N, 3))
+    phi = RBF(30, random_state=0).fit(backend.asarray(X))
+    model = RidgeOnAll(phi, backend.asarray(X), memory_limit=None if held else 60_000)
+    T = rng.normal(size=(N, 2))
+    w, b = model.fit(backend.asarray(T), 0.3)
+    assert backend_of(w) == backend
+    Phi = to_host(phi.transform(backend.asarray(X)))
+    centred = Phi - Phi.mean(axis=0)
+    lam = 0.3 * (Phi**2).sum(axis=1).mean()
+    assert model.lam(0.3) == pytest.approx(lam)
+    expected = np.linalg.solve(centred.T @ centred + lam * np.eye(30), centred.T @ T)
+    np.testing.assert_allclose(to_host(w), expected, atol=1e-8)
+    np.testing.assert_allclose(to_host(b), T.mean(axis=0) - Phi.mean(axis=0) @ expected, atol=1e-8)
+    np.testing.assert_allclose(to_host(model.scores(w, b)), Phi @ to_host(w) + to_host(b))
+
+
+def test_without_rounds_targets_are_the_winners_of_the_smooth_function(moons):
+    X, y, labeled = moons
+    values = np.eye(2)[y[labeled]]
+    found, model = run(X, labeled, values, power=2, ridge=1e-3, reg=0.5, rounds=0)
+    J, Y = np.zeros((N, 1)), np.zeros((N, 2))
+    J[labeled], Y[labeled] = 1.0, values
+    M = LaplacianPower(1.0, power=2).fit(ExactKNN(8).build(X))
+    g = smooth(M, J, Y, ridge=1e-3)
+    np.testing.assert_array_equal(found.targets.argmax(axis=1), g.argmax(axis=1))
+    np.testing.assert_array_equal(found.targets[labeled], values)
+    w, b = model.fit(found.targets, 0.5)
+    np.testing.assert_allclose(found.coef, w)
+    np.testing.assert_allclose(found.intercept, b)
+    assert found.trial.rounds == 0
+
+
+def test_every_array_library_finds_the_same(backend, moons):
+    X, y, labeled = moons
+    values = np.eye(2)[y[labeled]]
+    expected, _ = run(X, labeled, values)
+    found, _ = run(*(backend.asarray(a) for a in (X, labeled, values)))
+    assert found.trial.rounds == expected.trial.rounds
+    np.testing.assert_array_equal(to_host(found.targets), expected.targets)
+    np.testing.assert_allclose(to_host(found.coef), expected.coef, atol=1e-5)
+    np.testing.assert_allclose(to_host(found.left_out), expected.left_out, atol=1e-5)
+
+
+def test_held_out_scores_come_from_models_without_those_labels(moons):
+    """A label that is wrong does not show in its own held-out score."""
+    X, y, labeled = moons
+    values = np.eye(2)[y[labeled]]
+    settings = {"power": 2, "ridge": 1e-3, "reg": 0.5, "rounds": 0}
+    right, _ = run(X, labeled, values, **settings)
+    wrong_values = values.copy()
+    wrong_values[3] = 1.0 - wrong_values[3]
+    wrong, _ = run(X, labeled, wrong_values, **settings)
+    assert right.left_out[3] @ values[3] > 0.5
+    assert wrong.left_out[3] @ values[3] > 0.5
+    assert wrong.trial.loss > right.trial.loss
+
+
+def test_labels_are_chosen_by_and_all_trials_are_told(moons):
+    X, y, labeled = moons
+    found, _ = run(X, labeled, np.eye(2)[y[labeled]])
+    assert len(found.trials) == 4 * 2 + 8
+    assert found.trial.loss == min(t.loss for t in found.trials)
+    assert (found.targets.argmax(axis=1) == y).mean() > 0.95
+
+
+def test_one_label_of_each_class_is_no_choice(moons):
+    X, y, labeled = moons
+    labeled = labeled[[0, 8]]
+    found, _ = run(X, labeled, np.eye(2)[y[labeled]])
+    assert found.left_out is None
+    assert found.trial.loss is None
+    assert (found.trial.power, found.trial.rounds) == (2, 8)
+
+
+def test_rows_of_weight_zero_count_for_nothing(moons):
+    X, y, labeled = moons
+    values = np.eye(2)[y[labeled]]
+    wrong = values.copy()
+    wrong[:4] = 1.0 - wrong[:4]
+    weights = np.asarray([0.0] * 4 + [1.0] * 12)
+    settings = {"power": 1, "ridge": 1e-2, "reg": 0.5, "rounds": 0}
+    found, _ = run(X, labeled, wrong, weights, **settings)
+    without, _ = run(X, labeled[4:], values[4:], **settings)
+    np.testing.assert_allclose(found.coef, without.coef, atol=1e-8)
+
+
+def test_prior_of_the_classes_is_met(moons):
+    X, y, labeled = moons
+    values = np.eye(2)[y[labeled]]
+    few, _ = run(X, labeled, values, rounds=6, class_prior=[0.8, 0.2])
+    even, _ = run(X, labeled, values, rounds=6, class_prior="uniform")
+    assert few.targets[:, 0].mean() > even.targets[:, 0].mean()
+
+
+def test_real_targets_are_smoothed(rng):
+    X = np.sort(rng.uniform(-3, 3, (N, 1)), axis=0)
+    truth = np.sin(X)
+    labeled = np.arange(0, N, 8)
+    found, model = run(X, labeled, truth[labeled], classes=False)
+    assert found.trial.rounds == 0
+    assert np.abs(model.scores(found.coef, found.intercept) - truth).mean() < 0.15
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"power": 0}, "'power' parameter of Propagation"),
+        ({"ridge": 0.0}, "'ridge'"),
+        ({"reg": -1.0}, "'reg'"),
+        ({"rounds": -1}, "'rounds'"),
+        ({"class_prior": [1.0]}, "'class_prior' .* 2 numbers > 0"),
+        ({"class_prior": "even"}, "'class_prior'"),
+    ],
+)
+def test_bad_settings_are_named(moons, settings, message):
+    X, y, labeled = moons
+    with pytest.raises(InvalidParameterError, match=message):
+        run(X, labeled, np.eye(2)[y[labeled]], **settings)
