@@ -7,6 +7,7 @@ import sys
 
 import numpy as np
 import pytest
+from scipy.sparse import random_array
 
 from warpkern.array import (
     CSR,
@@ -15,6 +16,7 @@ from warpkern.array import (
     backend_of,
     cholesky,
     csr_matmul,
+    csr_residual,
     default_float,
     eigh_smallest,
     index_dtype,
@@ -133,6 +135,32 @@ def test_sparse_times_dense(backend, example, dtype, index):
         dense.shape,
     )
     check(csr_matmul(a, backend.asarray(v)), backend, dense @ v, dtype)
+
+
+@REALS
+def test_sparse_times_dense_less_dense(backend, dtype):
+    dense = sparse_examples()["hub"].astype(dtype)
+    arrays = [backend.asarray(x) for x in csr_arrays(dense)]
+    rng = np.random.default_rng(3)
+    v, b = rng.normal(size=(4, 3)).astype(dtype), rng.normal(size=(6, 3)).astype(dtype)
+    kept = backend.asarray(b)
+    result = csr_residual(CSR(*arrays, (6, 4)), backend.asarray(v), kept)
+    check(result, backend, dense @ v - b, dtype)
+    np.testing.assert_array_equal(to_host(kept), b)
+
+
+@REALS
+def test_compiled_products_are_those_of_scipy(dtype):
+    """Large enough to be compiled, with columns of a wider matrix."""
+    rng = np.random.default_rng(4)
+    A = random_array((30_000, 20_000), density=5e-4, rng=rng, dtype=np.float64).tocsr()
+    A = A.astype(dtype)
+    v = rng.normal(size=(20_000, 150)).astype(dtype)[:, 10:138]
+    b = rng.normal(size=(30_000, 128)).astype(dtype)
+    a = CSR(A.indptr, A.indices, A.data, A.shape)
+    tolerance = 1e-4 if dtype == "float32" else 1e-12
+    np.testing.assert_allclose(csr_matmul(a, v), A @ v, atol=tolerance)
+    np.testing.assert_allclose(csr_residual(a, v, b), A @ v - b, atol=tolerance)
 
 
 def test_sparse_times_dense_leaves_its_arguments_alone(backend):

@@ -44,10 +44,14 @@ def differences(points: Array, queries: Array, candidates: Array) -> Array:
     return result
 
 
-def sparse_product(indptr: Array, indices: Array, data: Array, V: Array) -> Array:
-    """Return A V (n, k) for A (n, m) in compressed rows and V (m, k)."""
+def sparse_product(
+    indptr: Array, indices: Array, data: Array, V: Array, minus: Array | None = None
+) -> Array:
+    """Return A V (n, k), or A V less another matrix, for A (n, m) in compressed rows, V (m, k)."""
     result = np.empty((len(indptr) - 1, V.shape[1]), dtype=V.dtype)
-    _in_threads(_of_sums, len(result), indptr, indices, data, _full_rows(V), result)
+    some = np.empty((0, V.shape[1]), dtype=V.dtype) if minus is None else minus
+    rows = _full_rows(V), np.ascontiguousarray(some)
+    _in_threads(_of_sums, len(result), indptr, indices, data, *rows, result)
     return result
 
 
@@ -156,10 +160,14 @@ def _of_differences(points, queries, candidates, result, begin, end):  # type: i
 
 
 @compiled(fastmath={"contract"})
-def _of_sums(indptr, indices, data, V, result, begin, end):  # type: ignore[no-untyped-def]
+def _of_sums(indptr, indices, data, V, minus, result, begin, end):  # type: ignore[no-untyped-def]
     for i in range(begin, end):
         row = result[i]
-        row[:] = 0
+        if minus.shape[0] == 0:
+            row[:] = 0
+        else:
+            for j in range(row.shape[0]):
+                row[j] = -minus[i, j]
         entry, stop = indptr[i], indptr[i + 1]
         while entry + 4 <= stop:  # four at a time: the row is read and written less often
             a, b, c, d = data[entry], data[entry + 1], data[entry + 2], data[entry + 3]

@@ -69,6 +69,7 @@ def csr_matmul(
     return cupyx.scipy.sparse.csr_matrix((data, indices, indptr), shape=shape) @ v
 
 
+csr_residual = _generic.csr_residual
 cosines = _generic.cosines
 
 

@@ -86,6 +86,16 @@ def csr_matmul(
     return xp.take(result, xp.argsort(order), axis=0)
 
 
+def csr_residual(
+    indptr: Array, indices: Array, data: Array, shape: tuple[int, int], v: Array, b: Array
+) -> Array:
+    from ._operations import CSR, csr_matmul
+
+    result = csr_matmul(CSR(indptr, indices, data, shape), v)
+    result -= b
+    return result
+
+
 def cosines(angles: Array, phases: Array | None, scale: float, out: Array | None) -> Array:  # noqa: ARG001
     xp = namespace(angles)
     if phases is not None:

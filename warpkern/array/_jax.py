@@ -80,6 +80,7 @@ def csr_matmul(
     return sparse.BCSR((data, indices, indptr), shape=shape) @ v
 
 
+csr_residual = _generic.csr_residual
 cosines = _generic.cosines
 
 

@@ -67,15 +67,23 @@ def column_dots(a: Array, b: Array) -> Array:
 def csr_matmul(
     indptr: Array, indices: Array, data: Array, shape: tuple[int, int], v: Array
 ) -> Array:
-    if data.dtype == v.dtype and _worth_compiling(
-        data.size * v.shape[1] // 8
-    ):  # SciPy's product is in one thread
+    if _compiled_product(data, v):  # SciPy's product is in one thread
         from ._compiled import sparse_product
 
         return sparse_product(indptr, indices, data, v)
     from scipy.sparse import csr_array
 
     return csr_array((data, indices, indptr), shape=shape) @ v
+
+
+def csr_residual(
+    indptr: Array, indices: Array, data: Array, shape: tuple[int, int], v: Array, b: Array
+) -> Array:
+    if not _compiled_product(data, v):
+        return _generic.csr_residual(indptr, indices, data, shape, v, b)
+    from ._compiled import sparse_product
+
+    return sparse_product(indptr, indices, data, v, b)
 
 
 def cosines(angles: Array, phases: Array | None, scale: float, out: Array | None) -> Array:
@@ -125,6 +133,10 @@ def listed_distances(points: Array, queries: Array, candidates: Array) -> Array:
     from ._compiled import differences
 
     return differences(points, queries, candidates)
+
+
+def _compiled_product(data: Array, v: Array) -> bool:
+    return bool(data.dtype == v.dtype) and _worth_compiling(data.size * v.shape[1] // 8)
 
 
 def _worth_compiling(n_numbers: int, k: int = 1) -> bool:

@@ -16,6 +16,7 @@ __all__ = [
     "column_dots",
     "cosines",
     "csr_matmul",
+    "csr_residual",
     "device_memory",
     "eigh_smallest",
     "keep_smallest",
@@ -163,6 +164,22 @@ def csr_matmul(a: CSR, v: Array) -> Array:
     Cost nnz k.
     """
     return adapter_of(v).csr_matmul(a.indptr, a.indices, a.data, a.shape, v)
+
+
+def csr_residual(a: CSR, v: Array, b: Array) -> Array:
+    """Return A V - B for sparse A (n, m) and dense V (m, k), B (n, k), a new array.
+
+    In one pass where the library allows: what the product takes is mostly reading and writing.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from warpkern.array import CSR, csr_residual
+    >>> A = CSR(np.asarray([0, 1]), np.asarray([0]), np.asarray([2.0]), (1, 1))
+    >>> csr_residual(A, np.asarray([[3.0]]), np.asarray([[1.0]]))
+    array([[5.]])
+    """
+    return adapter_of(v).csr_residual(a.indptr, a.indices, a.data, a.shape, v, b)
 
 
 def cosines(

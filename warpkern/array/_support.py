@@ -18,6 +18,7 @@ FUNCTIONS: dict[str, str] = {
     "eigh_smallest": "smallest eigenpairs",
     "column_dots": "inner products of columns",
     "csr_matmul": "sparse times dense",
+    "csr_residual": "sparse times dense, less dense",
     "cosines": "cosines and sines side by side",
     "topk": "k smallest of each row",
     "keep_smallest": "running k smallest of each row",
@@ -59,7 +60,7 @@ class Library:
     native: frozenset[str]
 
 
-_COMPOSED = ("column_dots", "keep_smallest", "listed_distances")
+_COMPOSED = ("column_dots", "csr_residual", "keep_smallest", "listed_distances")
 _TESTED = "core tests run on every change"
 
 LIBRARIES: tuple[Library, ...] = (

@@ -68,6 +68,7 @@ def csr_matmul(
     return torch.sparse_csr_tensor(indptr, indices, data, size=shape, check_invariants=False) @ v
 
 
+csr_residual = _generic.csr_residual
 cosines = _generic.cosines
 
 

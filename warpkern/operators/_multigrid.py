@@ -5,7 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from ..array import CSR, Array, csr_matmul, fixed_global_seed, host, namespace, place, placed_csr
+from ..array import (
+    CSR,
+    Array,
+    csr_matmul,
+    csr_residual,
+    fixed_global_seed,
+    host,
+    namespace,
+    place,
+    placed_csr,
+)
 
 __all__ = ["Multigrid"]
 
@@ -25,8 +35,7 @@ class _Level:
 
     def smoothed(self, x: Array, b: Array) -> Array:
         """Return x after one step of Jacobi's, x + w (b - A x); x may be overwritten."""
-        step = csr_matmul(self.matrix, x)
-        step -= b
+        step = csr_residual(self.matrix, x, b)
         step *= self.weights
         x -= step
         return x
@@ -66,8 +75,7 @@ class Multigrid:
             return self._last @ b if self._last.ndim == 2 else self._last[:, None] * b
         level = self._levels[depth]
         x = level.weights * b
-        excess = csr_matmul(level.matrix, x)
-        excess -= b
+        excess = csr_residual(level.matrix, x, b)
         x -= csr_matmul(level.to_fine, self._cycle(csr_matmul(level.to_coarse, excess), depth + 1))
         return level.smoothed(x, b)
 
