@@ -41,7 +41,7 @@ class TestMethod:
         """The whole model is kernel ridge regression with the warped kernel of its features."""
         X, truth, y = moons
         new = rng.uniform(-1, 2, size=(20, 2))
-        model = small(head=KRR(0.1, fit_intercept=False)).fit(X, y)
+        model = small(head=KRR(0.1, fit_intercept=False), targets="labeled").fit(X, y)
         phi = model.feature_map_
 
         def linear(A, B):
@@ -58,7 +58,7 @@ class TestMethod:
 
     def test_without_an_operator_it_is_ridge_regression_on_random_features(self, moons):
         X, truth, y = moons
-        model = small(operator=None).fit(X, y)
+        model = small(operator=None, head=KRR(1e-2)).fit(X, y)
         labeled = y >= 0
         Phi = model.feature_map_.transform(X)
         ridge = Ridge(alpha=1e-2).fit(Phi[labeled], 2.0 * truth[labeled] - 1)
@@ -69,7 +69,7 @@ class TestMethod:
     def test_zero_alpha_is_no_operator(self, moons):
         X, _, y = moons
         np.testing.assert_allclose(
-            small(operator=LaplacianPower(0.0)).fit(X, y).decision_function(X),
+            small(operator=LaplacianPower(0.0), targets="labeled").fit(X, y).decision_function(X),
             small(operator=None).fit(X, y).decision_function(X),
             atol=1e-10,
         )
@@ -153,7 +153,7 @@ class TestMethod:
     def test_integer_weights_are_repetitions_where_there_is_no_graph(self, rng):
         X, y = rng.normal(size=(20, 2)), rng.normal(size=20)
         times = rng.integers(1, 4, 20)
-        model = wk.WarpRegressor(RBF(50, gamma=1.0), operator=None, random_state=0)
+        model = wk.WarpRegressor(RBF(50, gamma=1.0), operator=None, head=KRR(0.1), random_state=0)
         np.testing.assert_allclose(
             clone(model).fit(X, y, sample_weight=times).predict(X),
             clone(model).fit(np.repeat(X, times, axis=0), np.repeat(y, times)).predict(X),

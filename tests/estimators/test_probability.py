@@ -70,7 +70,7 @@ def test_standard_deviations_cover_the_targets(backend, rng):
     X = rng.uniform(-3, 3, size=(400, 1))
     y = np.sin(X[:, 0]) + 0.2 * rng.normal(size=400)
     y[200:] = np.nan
-    model = wk.WarpRegressor(RBF(100), random_state=0)
+    model = wk.WarpRegressor(RBF(100), targets="labeled", random_state=0)
     model.fit(backend.asarray(X), backend.asarray(y))
     new = rng.uniform(-3, 3, size=(1000, 1))
     mean, std = model.predict(backend.asarray(new), return_std=True)

@@ -20,7 +20,8 @@ def digits():
 
 
 def fitted(X, y, head, **options):
-    return wk.WarpClassifier(RBF(200), head=head, random_state=0, **options).fit(X, y)
+    model = wk.WarpClassifier(RBF(200), head=head, targets="labeled", random_state=0, **options)
+    return model.fit(X, y)
 
 
 @pytest.mark.parametrize("operator", [None, "laplacian"])

@@ -27,8 +27,9 @@ def test_symmetric_features_are_eq_14(moons):
 
 def test_memory_limit_changes_the_way_and_not_the_model(moons):
     X, y = moons
-    full = wk.WarpClassifier(RBF(50), random_state=0).fit(X, y)
-    tight = wk.WarpClassifier(RBF(50), memory_limit="0.4MB", random_state=0).fit(X, y)
+    options = {"targets": "labeled", "random_state": 0}
+    full = wk.WarpClassifier(RBF(50), **options).fit(X, y)
+    tight = wk.WarpClassifier(RBF(50), memory_limit="0.4MB", **options).fit(X, y)
     assert "all features fit" in full.warp_.describe()
     assert "all features would take 80.0 kB of 0.4 MB" in tight.warp_.describe()
     np.testing.assert_allclose(tight.coef_, full.coef_, rtol=1e-6)

@@ -1,10 +1,13 @@
 """The landmark kernel against the kernel warped by its operator, and in use."""
 
+import warnings
 from dataclasses import replace
 
 import mpmath
 import numpy as np
 import pytest
+from scipy.sparse import block_diag
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.svm import SVC
 
@@ -15,7 +18,7 @@ from warpkern.graphs import ExactKNN
 from warpkern.kernels import RBF, LandmarkKernel, Laplace, Linear, WarpedKernel, landmark_root
 from warpkern.operators import AmplifiedResistance, LandmarkLaplacian, LaplacianPower
 
-from ..operators.graphs import dense_laplacian
+from ..operators.graphs import as_scipy, dense_laplacian, from_scipy
 
 RIDGE = 0.05
 
@@ -155,6 +158,41 @@ def test_root_of_a_bounded_part_that_is_singular_where_the_free_part_is(rng):
     B = landmark_root(C, 1e6 * Q[:, :1].T).apply(np.eye(8))
     expected = (Q / np.asarray([1e12, *range(1, 8)])) @ Q.T
     np.testing.assert_allclose(B.T @ B, expected, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("link", "power", "ridge"),
+    [(1e-3, 4, 1e-4), (1e-3, 3, 1e-4), (1e-6, 2, 1e-8), (1e-9, 2, 1e-8)],
+)
+def test_clusters_that_hardly_touch_do_not_drown_the_rest(link, power, ridge, rng):
+    """Against 80 digits: a tiny eigenvalue of L, and its huge variance."""
+    X = np.concatenate([rng.normal(size=(30, 2)), 6.0 + rng.normal(size=(30, 2))])
+    W = (
+        as_scipy(ExactKNN(5, connect=True).build(X[:30])),
+        as_scipy(ExactKNN(5, connect=True).build(X[30:])),
+    )
+    W = block_diag(W).tolil()
+    W[3, 33] = W[33, 3] = link
+    graph = from_scipy(W)
+    S = np.arange(0, 60, 4)
+    K = RBF(0.5)(X)
+    with mpmath.workdps(80):
+        Wm = mpmath.matrix(W.toarray().tolist())
+        roots = [mpmath.sqrt(sum(Wm[i, :])) for i in range(60)]
+        R = mpmath.matrix(60, 60)
+        for i in range(60):
+            for j in range(60):
+                R[i, j] = (1 + mpmath.mpf(ridge) if i == j else 0) - Wm[i, j] / (
+                    roots[i] * roots[j]
+                )
+        Q = (R**-1) ** power
+        rows = [[Q[int(i), int(j)] + 2 * mpmath.mpf(K[i, j]) for j in S] for i in S]
+        A = np.asarray((mpmath.matrix(rows) ** -1).tolist(), dtype=float)
+    M = LandmarkLaplacian(alpha=2.0, power=power, ridge=ridge, landmarks=S, tol=1e-13)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # 1e-13 is beyond a tiny ridge
+        kernel = LandmarkKernel(RBF(0.5), X, M.fit(graph))
+    np.testing.assert_allclose(kernel(X), K - 2.0 * K[:, S] @ A @ K[S], atol=2e-5)
 
 
 @pytest.mark.parametrize(("power", "ridge"), [(4, 1e-4), (3, 1e-6), (2, 1e-9)])

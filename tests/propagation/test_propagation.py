@@ -29,10 +29,11 @@ def run(X, labeled, values, weights=None, classes=True, limit=None, **settings):
 
 @pytest.mark.parametrize("held", [True, False])
 def test_ridge_on_all_is_ridge_regression(backend, held, rng):
-    X = rng.normal(size=(N, 3))
+    X = rng.normal(size=(800, 3))
     phi = RBF(30, random_state=0).fit(backend.asarray(X))
-    model = RidgeOnAll(phi, backend.asarray(X), memory_limit=None if held else 60_000)
-    T = rng.normal(size=(N, 2))
+    model = RidgeOnAll(phi, backend.asarray(X), memory_limit=None if held else 350_000)
+    assert (model._Phi is not None) == held
+    T = rng.normal(size=(800, 2))
     w, b = model.fit(backend.asarray(T), 0.3)
     assert backend_of(w) == backend
     Phi = to_host(phi.transform(backend.asarray(X)))

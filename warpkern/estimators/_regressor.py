@@ -50,12 +50,15 @@ class WarpRegressor(MultiOutputMixin, RegressorMixin, WarpPredictor):  # type: i
         """Return the targets (n,) or (n, k) predicted for X (n, p).
 
         With `return_std` also their standard deviations, of the same shape, if the head knows
-        them as `krr` does: the model is then the mean of a Gaussian process. They take
-        warped features, n d^2 for n rows.
+        them as `krr` does, and targets were not propagated: the model is then the mean of a
+        Gaussian process. They take warped features, n d^2 for n rows.
         """
         mean = self._answer(X, "predict", self._squeezed)
         if not return_std:
             return mean
+        if self.propagated_ is not None:
+            expected = "'labeled' for a standard deviation, which propagated targets do not have"
+            raise invalid_parameter(self, "targets", expected, self.targets)
         if not hasattr(self.head_, "std"):
             expected = "a head that knows its standard deviation, as krr does, for return_std"
             raise invalid_parameter(self, "head", expected, self.head)

@@ -33,6 +33,7 @@ from ._solve import SOLVERS, RidgeSolver, SolveInfo
 __all__ = ["AmplifiedResistance", "FittedLandmarks", "LandmarkLaplacian"]
 
 _USUAL = 500  # landmarks for "auto"
+_LARGE = 1e6  # eigenvalues of the covariance, beside the median, that are kept apart
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,8 +172,11 @@ class BaseLandmarks(BaseOperator):
         xp = namespace(solver.degrees)
         null, left, right = (xp.concat(list(part), axis=1) for part in zip(*parts, strict=True))
         del parts
-        bounded = left if p == 1 else left.T @ (left if p % 2 == 0 else right)
-        return (bounded + bounded.T) / 2, null / solver.ridge ** (p / 2)
+        free = null / solver.ridge ** (p / 2)
+        if p == 1:
+            return (left + left.T) / 2, free
+        bounded, more = _apart(left, right if p % 2 else left)
+        return bounded, xp.concat([free, more], axis=0)
 
     def _checked_count(self, n: int) -> int:
         if self.n_landmarks == "auto":
@@ -255,8 +259,9 @@ class LandmarkLaplacian(BaseLandmarks):
 
     Notes
     -----
-    Cost some 20 to 100 products with L for each linear system, and N m^2; memory 2 N m numbers
-    (for p = 1, N). Solves are in double precision, on the host if the device has none.
+    Cost some 20 to 100 products with L for each linear system, and N m^2; memory 2 N m numbers,
+    4 N m for odd p (for p = 1, N). Solves are in double precision, on the host if the device has
+    none.
 
     References
     ----------
@@ -391,6 +396,29 @@ class AmplifiedResistance(BaseLandmarks):
 def _smoothed(solver: RidgeSolver, V: Array) -> Array:
     """A V, with A = I - L = (1 + ridge) I - R."""
     return (1.0 + solver.ridge) * V - solver.product(V)
+
+
+def _apart(left: Array, right: Array) -> tuple[Array, Array]:
+    """Return left^T right (m, m) without its largest part, and the root (r, m) of that.
+
+    Parts of a graph that hardly touch have an eigenvalue of L close to zero, and a variance beside
+    which the rest would be lost. It is taken off before the product, not after: rounding is of the
+    size of what is multiplied. Cost N m^2 once, or if there is such a part twice.
+    """
+    xp = namespace(left)
+    C = _symmetric(left.T @ right)
+    values, V = xp.linalg.eigh(C)
+    usual = float(xp.max(values[: (values.shape[0] + 1) // 2]))  # the median, ascending
+    large = int(xp.count_nonzero(values > _LARGE * max(usual, 0.0)))
+    if large == 0 or usual <= 0.0:
+        return C, V.T[:0, :]
+    V = V[:, -large:]
+    rest = [part - (part @ V) @ V.T for part in (left, right)]
+    return _symmetric(rest[0].T @ rest[1]), xp.sqrt(values[-large:])[:, None] * V.T
+
+
+def _symmetric(a: Array) -> Array:
+    return (a + a.T) / 2
 
 
 def _unit_columns(places: Array, like: Array) -> Array:

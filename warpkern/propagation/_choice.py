@@ -258,9 +258,12 @@ class Propagation(BaseEstimator):  # type: ignore[misc]
                 s = xp.ones_like(values[:, 0]) if weights is None else weights
                 counts = s @ values + 1.0  # one more of each, for those that were not drawn
                 return counts / xp.sum(counts)
-            given = place(self.class_prior, like=values, dtype=values.dtype)
+            expected = f"'labels', 'uniform' or {n_classes} numbers > 0"
+            try:
+                given = place(self.class_prior, like=values, dtype=values.dtype)
+            except (TypeError, ValueError) as error:
+                raise invalid_parameter(self, "class_prior", expected, self.class_prior) from error
             if given.shape != (n_classes,) or not bool(xp.all(given > 0)):
-                expected = f"'labels', 'uniform' or {n_classes} numbers > 0"
                 raise invalid_parameter(self, "class_prior", expected, self.class_prior)
             return given / xp.sum(given)
 

@@ -1,0 +1,117 @@
+"""The choice between labels alone, the warp and propagated targets."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_digits
+
+import warpkern as wk
+from warpkern.array import backend_of, to_host
+from warpkern.exceptions import InvalidDataError, InvalidParameterError
+from warpkern.features import RBF
+from warpkern.graphs import ExactKNN
+from warpkern.heads import SVM
+from warpkern.operators import LaplacianPower
+from warpkern.propagation import Propagation
+
+
+@pytest.fixture(scope="module")
+def digits():
+    X, truth = load_digits(return_X_y=True)
+    return X[:600] / 16, wk.datasets.hide_labels(truth[:600], 40, random_state=0), truth[:600]
+
+
+def test_the_candidate_of_least_loss_is_taken(digits):
+    X, y, _ = digits
+    model = wk.WarpClassifier(RBF(200), random_state=0).fit(X, y)
+    assert set(model.losses_) == {"plain", "warped", "propagated"}
+    assert model.losses_[model.candidate_] == min(model.losses_.values())
+    for targets, names in (("labeled", {"warped"}), ("propagated", {"propagated"})):
+        model = wk.WarpClassifier(RBF(200), targets=targets, random_state=0).fit(X, y)
+        assert set(model.losses_) == names
+        assert model.candidate_ in names
+
+
+@pytest.mark.parametrize("targets", ["auto", "propagated"])
+def test_propagated_targets_predict_new_points_by_weights_alone(backend, targets, digits):
+    X, y, truth = digits
+    model = wk.WarpClassifier(RBF(200), ExactKNN(8), targets=targets, random_state=0)
+    points = backend.asarray(X)
+    model.fit(points, backend.asarray(y))
+    assert model.candidate_ == "propagated"
+    scores = model.decision_function(points)
+    assert backend_of(scores) == backend
+    Phi = to_host(model.feature_map_.transform(points))
+    expected = Phi @ to_host(model.coef_) + to_host(model.intercept_)
+    np.testing.assert_allclose(to_host(scores), expected, atol=1e-8)
+    assert (to_host(model.predict(points)) == truth).mean() > 0.9
+    assert model.propagated_.trial in model.propagated_.trials
+
+
+def test_unlabelled_points_that_mislead_are_not_followed(rng):
+    """Classes that cut across the clusters: the graph is of no use."""
+    X = np.concatenate([rng.normal(size=(200, 2)), rng.normal(size=(200, 2)) + [20.0, 0.0]])
+    truth = (X[:, 1] > 0).astype(int)
+    y = wk.datasets.hide_labels(truth, 100, random_state=0)
+    plain = wk.WarpClassifier(RBF(200), operator=None, random_state=0).fit(X, y)
+    model = wk.WarpClassifier(RBF(200), random_state=0).fit(X, y)
+    assert model.score(X, truth) > plain.score(X, truth) - 0.01
+
+
+def test_with_labels_for_all_points_nothing_is_propagated(digits):
+    X, _, truth = digits
+    model = wk.WarpClassifier(RBF(100), random_state=0).fit(X, truth)
+    assert "propagated" not in model.losses_
+
+
+def test_another_head_learns_the_propagated_targets(digits):
+    X, y, truth = digits
+    model = wk.WarpClassifier(RBF(200), head=SVM(), targets="propagated", random_state=0)
+    assert model.fit(X, y).score(X, truth) > 0.9
+    # It has no scores of rows that are left out, so that there is no choice.
+    assert wk.WarpClassifier(RBF(200), head=SVM(), random_state=0).fit(X, y).losses_ == {
+        "warped": None
+    }
+
+
+def test_settings_of_the_propagation_are_parameters(digits):
+    X, y, _ = digits
+    settings = Propagation(power=2, ridge=1e-3, reg=1.0, rounds=1)
+    model = wk.WarpClassifier(RBF(100), targets=settings, random_state=0)
+    model.set_params(targets__rounds=0).fit(X, y)
+    trial = model.propagated_.trial
+    assert (trial.power, trial.ridge, trial.reg, trial.rounds) == (2, 1e-3, 1.0, 0)
+
+
+def test_two_classes_have_one_column(rng):
+    X, y = wk.datasets.make_two_moons(300, n_labeled=10, random_state=0)
+    model = wk.WarpClassifier(RBF(100), targets="propagated", random_state=0).fit(X, y)
+    assert model.coef_.shape == (100, 1)
+    assert model.decision_function(X).shape == (300,)
+    P = model.predict_proba(X)
+    np.testing.assert_array_equal(P.argmax(axis=1), model.predict(X))
+    assert model.temperature_ is not None
+
+
+def test_real_targets_may_be_propagated(rng):
+    X = rng.uniform(-3, 3, (300, 1))
+    truth = np.stack([np.sin(X[:, 0]), X[:, 0]], axis=1)
+    y = truth.copy()
+    y[30:] = np.nan
+    model = wk.WarpRegressor(RBF(100), targets="propagated", random_state=0).fit(X, y)
+    assert model.coef_.shape == (100, 2)
+    assert model.score(X, truth) > 0.9
+    auto = wk.WarpRegressor(RBF(100), random_state=0).fit(X, y)
+    assert auto.losses_[auto.candidate_] == min(auto.losses_.values())
+    with pytest.raises(InvalidParameterError, match="standard deviation"):
+        model.predict(X, return_std=True)
+
+
+def test_what_cannot_be_propagated_is_said(digits):
+    X, y, _ = digits
+    with pytest.raises(InvalidParameterError, match="'targets' .* labeled, propagated, auto"):
+        wk.WarpClassifier(targets="all").fit(X, y)
+    with pytest.raises(InvalidDataError, match="no operator, and so no graph"):
+        wk.WarpClassifier(RBF(50), operator=None, targets="propagated").fit(X, y)
+    several = LaplacianPower(1.0) + LaplacianPower(1.0)
+    with pytest.raises(InvalidDataError, match="a list of graphs"):
+        wk.WarpClassifier(RBF(50), ["exact", "exact"], several, targets="propagated").fit(X, y)
