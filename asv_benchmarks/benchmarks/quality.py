@@ -3,9 +3,9 @@
     WARPKERN_DATA=FOLDER python asv_benchmarks/benchmarks/quality.py [SET ...] [--draws N]
 
 FOLDER holds the sets, uspst.npz and so on. SET is one of those in `SETS`, or mnist-10, mnist-100,
-mnist-1000, mnist-10000; without one, all but MNIST are printed, which takes some minutes. Errors are
-in percent, mean and standard deviation over the draws of the labels: of the unlabelled
-points that were there, and for MNIST of the 10,000 test images.
+mnist-1000, mnist-10000; without one, all but MNIST are printed, which takes some minutes. Errors
+are in percent, mean and standard deviation over the draws of the labels: of the unlabelled points
+that were there, and for MNIST of the 10,000 test images.
 """
 
 import argparse

@@ -49,7 +49,7 @@ def test_propagated_targets_predict_new_points_by_weights_alone(backend, targets
 
 def test_unlabelled_points_that_mislead_are_not_followed(rng):
     """Classes that cut across the clusters: the graph is of no use."""
-    X = np.concatenate([rng.normal(size=(200, 2)), rng.normal(size=(200, 2)) + [20.0, 0.0]])
+    X = np.concatenate([rng.normal(size=(200, 2)), rng.normal([20.0, 0.0], size=(200, 2))])
     truth = (X[:, 1] > 0).astype(int)
     y = wk.datasets.hide_labels(truth, 100, random_state=0)
     plain = wk.WarpClassifier(RBF(200), operator=None, random_state=0).fit(X, y)
@@ -108,7 +108,7 @@ def test_real_targets_may_be_propagated(rng):
 
 def test_what_cannot_be_propagated_is_said(digits):
     X, y, _ = digits
-    with pytest.raises(InvalidParameterError, match="'targets' .* labeled, propagated, auto"):
+    with pytest.raises(InvalidParameterError, match=r"'targets' .* labeled, propagated, auto"):
         wk.WarpClassifier(targets="all").fit(X, y)
     with pytest.raises(InvalidDataError, match="no operator, and so no graph"):
         wk.WarpClassifier(RBF(50), operator=None, targets="propagated").fit(X, y)
