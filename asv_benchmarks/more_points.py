@@ -11,17 +11,24 @@ from warpkern.demo import MODELS, Problem, compare
 from warpkern.operators import LaplacianPower
 
 OPERATORS = {
-    "no warp": None,
-    "default": LaplacianPower(),
-    "`normalized=False`": LaplacianPower(normalized=False),
-    "`alpha=60, normalized=False`": LaplacianPower(60.0, normalized=False),
+    "no warp": {"operator": None},
+    "warp": {"targets": "labeled"},
+    "`normalized=False`": {
+        "operator": LaplacianPower(normalized=False),
+        "targets": "labeled",
+    },
+    "`alpha=60, normalized=False`": {
+        "operator": LaplacianPower(60.0, normalized=False),
+        "targets": "labeled",
+    },
+    "default": {},
 }
 
 
-def error(n, operator, seed):
+def error(n, options, seed):
     X, truth = make_two_moons(n + 1000, random_state=seed)
     y = hide_labels(truth[:n], 10, random_state=seed)
-    model = WarpClassifier(operator=operator, random_state=seed).fit(X[:n], y)
+    model = WarpClassifier(random_state=seed, **options).fit(X[:n], y)
     return 100 * np.mean(model.predict(X[n:]) != truth[n:])
 
 
@@ -38,7 +45,7 @@ def main():
     print(f"| points | {' | '.join(OPERATORS)} |")
     print("|---|" + "---|" * len(OPERATORS))
     for n in (500, 2000, 8000):
-        means = [np.mean([error(n, op, seed) for seed in range(3)]) for op in OPERATORS.values()]
+        means = [np.mean([error(n, o, seed) for seed in range(3)]) for o in OPERATORS.values()]
         print(f"| {n} | {' | '.join(f'{mean:.1f}' for mean in means)} |", flush=True)
 
     print(f"\n| labels | {' | '.join(MODELS)} |")

@@ -24,7 +24,7 @@ __all__ = ["Propagated", "Propagation", "Trial"]
 # Power of L and ridge. On MNIST, USPS, letters and text the least errors lay among these: higher
 # powers for many labels, a larger ridge for powers that are low.
 _CANDIDATES = ((1, 1e-2), (2, 1e-3), (2, 1e-4), (3, 1e-4))
-_FEW = (2, 1e-4)  # where there are too few labels to choose by
+_FEW = (1, 1e-2)  # where there are too few labels to choose by: never far off
 _REGS = (0.1, 1.0)
 _ROUNDS = 8
 _MOST_FOLDS = 4
@@ -122,8 +122,8 @@ class Propagation(BaseEstimator):  # type: ignore[misc]
     Notes
     -----
     What is "auto" is chosen by held-out labels, in four folds. With fewer than two labels for each
-    class, or ten in all, there is nothing to choose by, and the power is 2, the ridge 1e-4, reg
-    0.1, with eight rounds.
+    class, or ten in all, there is nothing to choose by, and the power is 1, the ridge 0.01, reg
+    0.1, without further rounds.
 
     The model smooths what the graph says: errors on new points are mostly below those of g. It is
     the limit of small mu of minimising over g and w
@@ -188,7 +188,7 @@ class Propagation(BaseEstimator):  # type: ignore[misc]
         folds = _folds(known, host_generator(self.random_state))
         if folds is None:
             power, ridge = candidates[0] if len(candidates) == 1 else _FEW
-            rounds = self._rounds(_ROUNDS if classes else 0)
+            rounds = self._rounds(0)
             trial, left_out = Trial(power, ridge, self._regs()[0], rounds), None
             tried = [trial]
         else:
