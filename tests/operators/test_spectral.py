@@ -18,6 +18,7 @@ from warpkern.operators import (
     SaturatingLaplacian,
     SpectralLaplacian,
 )
+from warpkern.operators._sum import FittedSum
 
 N = 40
 
@@ -142,6 +143,24 @@ def test_sum_on_several_graphs(backend, X, rng):
         sum(to_host(t.fit(near).matmul(V)) for t in (first, second, HeatLaplacian())),
         atol=1e-12,
     )
+
+
+class Itself:
+    """M = I, whose product with V is V."""
+
+    n, support = N, None
+
+    def matmul(self, V):
+        return V
+
+
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_sum_leaves_what_it_multiplies_alone(count, rng):
+    V = rng.normal(size=(N, 3))
+    before = V.copy()
+    total = FittedSum((Itself(),) * count).matmul(V)
+    np.testing.assert_array_equal(V, before)
+    np.testing.assert_allclose(total, count * before)
 
 
 def test_models_take_several_graphs():
