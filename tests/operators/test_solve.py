@@ -7,6 +7,7 @@ import sys
 import numpy as np
 import pytest
 from scipy.sparse import block_diag, csr_array, diags_array, lil_array
+from scipy.sparse.csgraph import connected_components
 from sklearn.exceptions import ConvergenceWarning
 
 from warpkern.array import backend_of, to_host
@@ -182,21 +183,50 @@ def test_info_describes_itself():
 
 
 def as_matrix(n, p, k=8):
-    """L + I for points in p dimensions, and all nodes."""
-    W = as_scipy(knn(n, p=p, k=k))
-    return csr_array(diags_array(1.0 + W.sum(axis=1)) - W), np.arange(n)
+    """L + I for points in p dimensions, and the component of each node."""
+    return shifted(as_scipy(knn(n, p=p, k=k)))
+
+
+def path(n):
+    return diags_array([np.ones(n - 1), np.ones(n - 1)], offsets=[-1, 1])
+
+
+def shifted(W):
+    return csr_array(diags_array(1.0 + W.sum(axis=1)) - W), connected_components(W)[1]
 
 
 @pytest.mark.parametrize(("n", "p"), [(12_000, 2), (6_000, 3)])
 def test_fill_is_forecast_within_a_factor_of_two(n, p):
-    K, nodes = as_matrix(n, p)
-    assert 0.5 < forecast(K, nodes).fill / Factorization(K).fill < 2
+    K, labels = as_matrix(n, p)
+    assert 0.5 < forecast(K, labels).fill / Factorization(K).fill < 2
 
 
-def test_fill_of_many_equal_components_is_counted_in_proportion():
-    W = as_matrix(1500, 2)[0]
-    many = csr_array(block_diag([W] * 6))
-    assert forecast(many, np.arange(1500)).fill == pytest.approx(6 * Factorization(W).fill, rel=0.3)
+@pytest.mark.parametrize(("n", "count"), [(1500, 6), (60, 400)])
+def test_fill_of_many_components_is_counted_in_proportion(n, count):
+    """Every other one a path."""
+    W = as_scipy(knn(n))
+    K, labels = shifted(csr_array(block_diag([W, path(n)] * (count // 2))))
+    assert forecast(K, labels).fill == pytest.approx(Factorization(K).fill, rel=0.3)
+
+
+@pytest.fixture(scope="module")
+def space():
+    """6,000 points in 15 dimensions, and the entries of their factor, which is all but dense."""
+    W = as_scipy(knn(6000, p=15, k=10))
+    return W, Factorization(shifted(W)[0]).fill
+
+
+@pytest.mark.parametrize("joined", [False, True])
+@pytest.mark.parametrize("first", [False, True])
+def test_fill_is_not_overlooked_beside_a_larger_part_that_has_none(joined, first, space):
+    dense, fill = space
+    parts = [path(7000), dense] if first else [dense, path(7000)]
+    W = lil_array(block_diag(parts))
+    if joined:
+        at = (7000 if first else 6000) - 1
+        W[at, at + 1] = W[at + 1, at] = 1.0
+    K, labels = shifted(csr_array(W))
+    assert 0.5 * fill < forecast(K, labels).fill < 10 * fill
 
 
 def test_the_guard_takes_the_factorisation_for_plane_data_and_not_for_others():

@@ -343,7 +343,7 @@ def _choose(method: str, K: Any, labels: Array, n_right_sides: int) -> tuple[str
     n = K.shape[0]
     if n <= _SMALL:
         return "lu", f"{n:,} nodes are few"
-    expected = forecast(K, host.nonzero(labels == host.argmax(host.bincount(labels)))[0])
+    expected = forecast(K, labels)
     factor = _FACTOR * expected.work + _SUBSTITUTE * expected.fill * n_right_sides
     cycles = _SETUP * n + _CYCLES * K.nnz * n_right_sides
     forecasted = f"a factor is forecast to have {expected.fill:.2g} entries"
