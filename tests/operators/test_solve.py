@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -199,6 +200,16 @@ def shifted(W):
 def test_fill_is_forecast_within_a_factor_of_two(n, p):
     K, labels = as_matrix(n, p)
     assert 0.5 < forecast(K, labels).fill / Factorization(K).fill < 2
+
+
+def test_fill_is_told_without_a_copy_of_the_factor():
+    K, _ = as_matrix(3000, 3)
+    tracemalloc.start()
+    factors = Factorization(K)
+    held = tracemalloc.get_traced_memory()[0]
+    tracemalloc.stop()
+    assert held < factors.fill  # bytes; those of SuperLU itself are not seen
+    assert factors.fill == pytest.approx(factors._factors.L.nnz, rel=0.01)
 
 
 @pytest.mark.parametrize(("n", "count"), [(1500, 6), (60, 400)])

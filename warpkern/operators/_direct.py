@@ -39,7 +39,8 @@ class Factorization:
 
     def __init__(self, matrix: Any) -> None:
         self._factors = _factors(matrix)
-        self.fill = int(self._factors.L.nnz)
+        # Half of both; asked for one of them, SuperLU would keep a copy.
+        self.fill = int(self._factors.nnz) // 2
 
     def __call__(self, B: Array) -> Array:
         """Return K^-1 B for B (N, k) on any device; cost of the order of the fill, times k."""

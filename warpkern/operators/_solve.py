@@ -40,7 +40,7 @@ _ROUNDS = 10  # of conjugate gradients, each from the residual that the last one
 _NARROW_GAIN = 1e-4  # how far residuals are to fall in a round in single precision
 _LEAST_SHIFT = 1e-8  # of the preconditioner's diagonal, beside the largest eigenvalue of L
 _SMALL = 4000  # nodes that are factored without asking
-_MOST_FILL = 1e8  # entries of a factor, 1.6 GB with its transpose
+_MOST_FILL = 7e7  # entries of a factor: 1.6 GB with its transpose, 2 GB while they are computed
 
 # Nanoseconds, of which only the ratios matter: for a multiplication of the factorisation, for an
 # entry of the factor and a right side, for an entry of R and a right side by multigrid, and for a
