@@ -220,6 +220,21 @@ def test_a_narrow_function_is_not_overlooked(X):
     assert len(SpectralLaplacian(bump).fit(ExactKNN(5).build(X)).series) > 64
 
 
+def test_a_function_that_is_narrow_between_all_first_points_is_not_overlooked(X):
+    """At the 64 points that the expansion begins with both peaks are 0 to the tolerance."""
+
+    def peak(width):
+        return lambda x: 1 + 100 * np.exp(-(((x - 1) / width) ** 2))
+
+    graph = ExactKNN(5).build(X)
+    series = SpectralLaplacian(peak(0.006), tol=1e-4).fit(graph).series
+    x = np.linspace(0, 2, 10_001)
+    error = np.abs(Chebyshev(series, domain=[0, 2])(x) - peak(0.006)(x))
+    assert error.max() < 1e-4 * 101
+    with pytest.raises(InvalidParameterError, match="more than 2048 terms"):
+        SpectralLaplacian(peak(0.003)).fit(graph)
+
+
 def test_wrong_numbers_of_graphs_are_named():
     graphs = [graph_of(3), graph_of(3)]
     with pytest.raises(InvalidDataError, match="LaplacianPower takes one graph"):
