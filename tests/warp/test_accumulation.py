@@ -294,6 +294,42 @@ def test_resumed_plan_is_the_one_that_was_begun(points, tmp_path):
     np.testing.assert_array_equal(again.R, first.R)
 
 
+def test_a_checkpoint_begun_with_more_memory_is_not_gone_on_with(points, tmp_path, monkeypatch):
+    phi = RBF(D, random_state=0).fit(points)
+    M = LaplacianPower(alpha=3.0).fit(ExactKNN(5).build(points))
+    monkeypatch.setattr(_plan, "_MAX_WIDTH", 6)
+    with pytest.MonkeyPatch.context() as broken:
+        breaks_after(2, broken)
+        with pytest.raises(Interrupted):
+            fit_warp(phi, points, M, checkpoint=tmp_path, memory_limit="1MB")
+    (file,) = tmp_path.iterdir()
+    with pytest.raises(InvalidParameterError, match=r"'memory_limit' .* Delete") as error:
+        fit_warp(phi, points, M, checkpoint=tmp_path, memory_limit=63_000)
+    assert str(file) in str(error.value)
+    needed = int(str(error.value).split("at least ")[1].split(" bytes")[0].replace(",", ""))
+    fit_warp(phi, points, M, checkpoint=tmp_path, memory_limit=needed)
+    # A finished sum takes no features any more.
+    fit_warp(phi, points, M, checkpoint=tmp_path, memory_limit=63_000)
+    with pytest.raises(InvalidParameterError, match=file.name):
+        fit_warp(phi, points, M, checkpoint=tmp_path, memory_limit=1000)
+
+
+@pytest.mark.parametrize("options", [{}, {"symmetric": True}, {"rank": 300}])
+def test_least_memory_is_enough_for_the_factor(options, points):
+    """Here most of it is for matrices of order d, of which the factors hold different numbers."""
+    phi = RBF(400, random_state=0).fit(points)
+    M = LaplacianPower(alpha=3.0).fit(ExactKNN(5).build(points))
+    with pytest.raises(InvalidParameterError, match="at least") as error:
+        fit_warp(phi, points, M, memory_limit=1000, **options)
+    needed = int(str(error.value).split("at least ")[1].split(" bytes")[0].replace(",", ""))
+    fit_warp(phi, points, M, memory_limit=needed, **options)
+    tracemalloc.start()
+    fit_warp(phi, points, M, memory_limit=needed, **options)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < needed < 2 * peak
+
+
 @pytest.mark.parametrize("content", [b"", b"PK damaged"])
 def test_damaged_checkpoint_is_named(content, points, tmp_path):
     phi = RBF(D, random_state=0).fit(points)

@@ -7,15 +7,19 @@ from typing import Any
 
 from ..array import Array, parse_memory, take_rows
 from ..contracts import FeatureMap, LandmarkOperator, PSDOperator
-from ..exceptions import InvalidDataError, invalid_parameter, require_integer
+from ..exceptions import InvalidDataError, InvalidParameterError, invalid_parameter, require_integer
 from ..progress import shown, silent
 from ._accumulate import warping_matrix
-from ._checkpoint import Checkpoint, fingerprint
+from ._checkpoint import Checkpoint, Saved, fingerprint
 from ._factor import CholeskyWarp, IdentityWarp, LowRankWarp, SpectralWarp, SymmetricWarp, Warp
 from ._features import Features
 from ._plan import Plan, Size, least_memory, plan_accumulation
 
 __all__ = ["fit_warp", "second_moment"]
+
+# Matrices (d, d) of eight bytes that are held at most, with U, while it is made into a warp, by
+# NumPy and PyTorch. JAX, which overwrites nothing, has two more for the first.
+_CHOLESKY, _SYMMETRIC, _SPECTRAL = 3, 5, 7
 
 
 def fit_warp(
@@ -91,7 +95,9 @@ def fit_warp(
         if isinstance(operator, LandmarkOperator):
             Phi = feature_map.transform(points)
             return LowRankWarp.from_landmarks(Phi, operator)
-    sums = _Sums(feature_map, limit, memory_limit is None, checkpoint, verbose)
+    factoring = _CHOLESKY if rank is None else _SPECTRAL
+    factoring = _SYMMETRIC if symmetric else factoring
+    sums = _Sums(feature_map, limit, memory_limit is None, checkpoint, verbose, factoring)
     U, how = sums.matrix("warping-matrix", points, operator)
     if symmetric:
         return SymmetricWarp.from_matrix(U, sample.dtype, how)
@@ -114,7 +120,7 @@ def second_moment(
     Cost N d^2, of one triangle.
     """
     limit = parse_memory(memory_limit, "the warp", feature_map.transform(X[:1, :]))
-    sums = _Sums(feature_map, limit, memory_limit is None, checkpoint, verbose)
+    sums = _Sums(feature_map, limit, memory_limit is None, checkpoint, verbose, _CHOLESKY)
     return sums.matrix("second-moment", X, Identity(X.shape[0]))[0]
 
 
@@ -140,6 +146,7 @@ class _Sums:
     may_exceed: bool  # a limit that nobody asked for is no reason to refuse
     checkpoint: Any
     verbose: bool
+    factoring: int  # matrices (d, d) that are held while the warp is made of the sum
 
     def matrix(self, name: str, X: Any, operator: PSDOperator) -> tuple[Array, str]:
         """Return Phi^T M Phi (d, d) for the points X (n, p), and how it was done."""
@@ -149,7 +156,11 @@ class _Sums:
             key = fingerprint(X, features, operator)
             checkpoint = Checkpoint(self.checkpoint, name, key)
             saved = checkpoint.load()
-        plan = self._plan(X, features, operator) if saved is None else saved.plan
+        size = Size.of(X, features.like, operator, self.factoring)
+        if checkpoint is None or saved is None:
+            plan = self._plan(size, X, operator)
+        else:
+            plan = self._resumed(size, checkpoint, saved)
         features.block = plan.block
         U = warping_matrix(
             features,
@@ -161,8 +172,19 @@ class _Sums:
         )
         return U, plan.reason
 
-    def _plan(self, X: Any, features: Features, operator: PSDOperator) -> Plan:
-        size = Size.of(X, features.like, operator)
+    def _resumed(self, size: Size, checkpoint: Checkpoint, saved: Saved) -> Plan:
+        """Return the plan that was begun, if it keeps to the limit."""
+        needed = least_memory(size) if saved.finished else saved.plan.memory
+        if self.limit is not None and not self.may_exceed and self.limit < needed:
+            raise InvalidParameterError(
+                f"The 'memory_limit' parameter must be at least {needed:,} bytes to go on from "
+                f"the checkpoint {checkpoint.file}, as it was begun. Got {self.limit:,} instead. "
+                "Delete that file to start again within the limit."
+            )
+        return saved.plan
+
+    def _plan(self, size: Size, X: Any, operator: PSDOperator) -> Plan:
+        """Return a plan within the limit."""
         limit = self.limit
         if self.may_exceed and limit is not None:
             limit = max(limit, least_memory(size))
