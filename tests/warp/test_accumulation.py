@@ -211,6 +211,15 @@ def test_order_keeps_neighbours_together(backend, rng):
     assert spread < 0.4 * X.var(axis=0).sum()
 
 
+def test_order_is_found_without_a_copy_of_the_points(rng):
+    X = rng.normal(size=(40_000, 50))
+    tracemalloc.start()
+    locality_order(X)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 0.5 * X.nbytes
+
+
 def test_order_of_equal_points_and_of_sparse_rows():
     same = np.ones((10_000, 2))
     np.testing.assert_array_equal(np.sort(locality_order(same)), np.arange(10_000))
