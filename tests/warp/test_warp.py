@@ -146,8 +146,13 @@ def test_identity_warp(points):
 
 def test_default_limit_never_refuses(points, monkeypatch):
     phi, M = stages(points)
+    expected = fit_warp(phi, points, M).R
     monkeypatch.setattr(_memory, "device_memory", lambda _: 2000)
-    np.testing.assert_allclose(fit_warp(phi, points, M).R, fit_warp(phi, points, M).R)
+    with pytest.raises(InvalidParameterError):
+        fit_warp(phi, points, M, memory_limit=1000)
+    warp = fit_warp(phi, points, M)
+    assert "would take" in warp.describe()
+    np.testing.assert_allclose(warp.R, expected, atol=1e-10)
 
 
 def test_memory_limit_that_is_too_small_names_what_is_needed(points):
@@ -190,6 +195,34 @@ def test_symmetric_with_a_rank_is_refused(points):
 def test_no_weight_is_no_warp(points):
     phi, M = stages(points, alpha=0.0)
     assert fit_warp(phi, points, M) == IdentityWarp()
+
+
+class Split:
+    """M = scale I, with an attribute that means nothing to a warp."""
+
+    n, support, alpha = N, None, 0.0
+
+    def __init__(self, scale):
+        self.scale = scale
+
+    def matmul(self, V):
+        return self.scale * V
+
+    def half(self, V):
+        return V
+
+    core = half
+
+    def local(self):
+        return None
+
+
+def test_no_scale_is_no_warp_whatever_else_an_operator_has(points):
+    phi, _ = stages(points)
+    Phi = phi.transform(points)
+    assert fit_warp(phi, points, Split(0.0)) == IdentityWarp()
+    R = fit_warp(phi, points, Split(2.0)).R
+    np.testing.assert_allclose(R @ R.T, np.eye(D) + 2.0 * Phi.T @ Phi, atol=1e-10)
 
 
 def test_operator_of_another_size_is_refused(points):

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..array import Array, parse_memory, take_rows
-from ..contracts import FeatureMap, LandmarkOperator, PSDOperator
+from ..contracts import FeatureMap, LandmarkOperator, PSDOperator, SplitOperator
 from ..exceptions import InvalidDataError, InvalidParameterError, invalid_parameter, require_integer
 from ..progress import shown, silent
 from ._accumulate import warping_matrix
@@ -90,7 +90,7 @@ def fit_warp(
     limit = parse_memory(memory_limit, "the warp", sample)
     rank = _checked_rank(rank, sample.shape[1], symmetric)
     if rank is None:
-        if getattr(operator, "alpha", None) == 0:
+        if _is_zero(operator):
             return IdentityWarp()
         if isinstance(operator, LandmarkOperator):
             Phi = feature_map.transform(points)
@@ -122,6 +122,13 @@ def second_moment(
     limit = parse_memory(memory_limit, "the warp", feature_map.transform(X[:1, :]))
     sums = _Sums(feature_map, limit, memory_limit is None, checkpoint, verbose, _CHOLESKY)
     return sums.matrix("second-moment", X, Identity(X.shape[0]))[0]
+
+
+def _is_zero(operator: PSDOperator) -> bool:
+    """Whether M = 0, by the factor that some operators are known to have."""
+    if isinstance(operator, LandmarkOperator):
+        return operator.alpha == 0
+    return isinstance(operator, SplitOperator) and operator.scale == 0
 
 
 def _checked_rank(rank: Any, d: int, symmetric: bool) -> int | None:
