@@ -27,6 +27,7 @@ from warpkern.warp import (
     fit_warp,
     locality_order,
     plan_accumulation,
+    second_moment,
     warping_matrix,
 )
 
@@ -350,11 +351,17 @@ def test_damaged_checkpoint_is_named(content, points, tmp_path):
         fit_warp(phi, points, M, checkpoint=tmp_path)
 
 
-def test_checkpoint_that_is_no_folder_is_named(points):
+@pytest.mark.parametrize("alpha", [0.0, 3.0])
+def test_checkpoint_that_is_no_folder_is_named(alpha, points, tmp_path):
     phi = RBF(D, random_state=0).fit(points)
-    M = LaplacianPower(alpha=3.0).fit(ExactKNN(5).build(points))
+    M = LaplacianPower(alpha=alpha).fit(ExactKNN(5).build(points))
+    file = tmp_path / "file"
+    file.write_text("")
+    for checkpoint in (3, file, str(file), file / "within"):
+        with pytest.raises(InvalidParameterError, match="'checkpoint'"):
+            fit_warp(phi, points, M, checkpoint=checkpoint)
     with pytest.raises(InvalidParameterError, match="'checkpoint'"):
-        fit_warp(phi, points, M, checkpoint=3)
+        second_moment(phi, points, checkpoint=file)
 
 
 def test_model_goes_on_after_being_killed(tmp_path):

@@ -167,13 +167,22 @@ def test_memory_limit_that_is_too_small_names_what_is_needed(points):
 
 @pytest.mark.parametrize(
     ("limit", "size"),
-    [("6GB", 6 * 10**9), ("1.5 GiB", 3 * 2**29), ("200mb", 2 * 10**8), (1024, 1024)],
+    [
+        ("6GB", 6 * 10**9),
+        ("1.5 GiB", 3 * 2**29),
+        ("200mb", 2 * 10**8),
+        (1024, 1024),
+        ("1TB", 10**12),
+        ("2 TiB", 2**41),
+    ],
 )
 def test_memory_is_read_as_written(limit, size):
     assert parse_memory(limit, "the warp") == size
 
 
-@pytest.mark.parametrize("limit", ["much", "-1GB", "GB", 0, -5, True, "1e3MB", float("inf")])
+@pytest.mark.parametrize(
+    "limit", ["much", "-1GB", "GB", 0, -5, 0.4, "0.0001kB", True, "1e3MB", float("inf")]
+)
 def test_bad_memory_is_named(limit):
     with pytest.raises(InvalidParameterError, match="'memory_limit'"):
         parse_memory(limit, "the warp")
@@ -229,6 +238,13 @@ def test_operator_of_another_size_is_refused(points):
     phi, M = stages(points)
     with pytest.raises(InvalidDataError, match=r"acts on 60 points\. Got X with 59 rows"):
         fit_warp(phi, points[:-1], M)
+
+
+def test_landmarks_that_X_does_not_have_are_refused(points):
+    phi, _ = stages(points)
+    M = Landmarks(np.eye(2), np.asarray([3, N - 1]))
+    with pytest.raises(InvalidDataError, match=r"row 59 for a landmark\. Got X with 40 rows"):
+        fit_warp(phi, points[:40], M)
 
 
 def test_failed_factorisation_says_what_to_try(backend):

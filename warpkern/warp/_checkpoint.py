@@ -17,7 +17,7 @@ from ._features import Features
 from ._plan import Plan
 from ._triangle import Triangle
 
-__all__ = ["Checkpoint", "Saved", "fingerprint"]
+__all__ = ["Checkpoint", "Saved", "fingerprint", "require_folder"]
 
 _INTERVAL = 30.0  # seconds between two savings
 _BLOCK = 65_536
@@ -62,8 +62,7 @@ class Checkpoint:
     """
 
     def __init__(self, folder: Any, name: str, key: str) -> None:
-        if not isinstance(folder, str | os.PathLike):
-            raise invalid_parameter("the warp", "checkpoint", "None or a folder", folder)
+        require_folder(folder)
         self.file = Path(folder) / f"{name}-{key}.npz"
         self._saved = time.monotonic()
         self.file.parent.mkdir(parents=True, exist_ok=True)
@@ -102,6 +101,18 @@ class Checkpoint:
         arrays["reason"] = host.asarray(plan.reason)
         _replace(self.file, arrays)
         self._saved = time.monotonic()
+
+
+def require_folder(folder: Any) -> None:
+    """Raise unless a checkpoint is None, or a folder that is there or can be made."""
+    if folder is None:
+        return
+    if isinstance(folder, str | os.PathLike):
+        path = Path(folder)
+        there = next(p for p in (path, *path.parents, Path()) if p.exists())
+        if there.is_dir():
+            return
+    raise invalid_parameter("the warp", "checkpoint", "None or a folder", folder)
 
 
 def _replace(target: Path, arrays: dict[str, Array]) -> None:

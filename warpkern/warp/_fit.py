@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from ..array import Array, parse_memory, take_rows
+from ..array import Array, namespace, parse_memory, take_rows
 from ..contracts import FeatureMap, LandmarkOperator, PSDOperator, SplitOperator
 from ..exceptions import InvalidDataError, InvalidParameterError, invalid_parameter, require_integer
 from ..progress import shown, silent
 from ._accumulate import warping_matrix
-from ._checkpoint import Checkpoint, Saved, fingerprint
+from ._checkpoint import Checkpoint, Saved, fingerprint, require_folder
 from ._factor import CholeskyWarp, IdentityWarp, LowRankWarp, SpectralWarp, SymmetricWarp, Warp
 from ._features import Features
 from ._plan import Plan, Size, least_memory, plan_accumulation
@@ -50,9 +50,10 @@ def fit_warp(
         For the accumulation of U; by default half of the memory where it is computed. What does
         not fit is computed again or put into a temporary file: the warp's `describe()` tells.
     checkpoint : path, optional
-        A folder in which the sum is saved twice a minute. The same call with the same points,
-        features and operator, after an interruption, goes on from there and ends with the same
-        numbers to the last bit.
+        A folder in which the sum is saved, after a step, at most twice a minute. The same call
+        with the same points, features and operator, after an interruption, goes on from there
+        and ends with the same numbers to the last bit. The plan is the one that was begun, and is
+        refused if it takes more than a `memory_limit` that is given.
     verbose : bool
         Show the progress of what takes longer than a second.
 
@@ -81,7 +82,8 @@ def fit_warp(
     >>> warp.describe()
     'Cholesky factor of I + U, 100 x 100; all features fit into 1.0 GB'
     """
-    points = X if operator.support is None else take_rows(X, operator.support)
+    require_folder(checkpoint)
+    points = _supported(X, operator)
     if operator.n != points.shape[0]:
         raise InvalidDataError(
             f"The operator acts on {operator.n} points. Got X with {points.shape[0]} rows instead."
@@ -119,9 +121,22 @@ def second_moment(
 
     Cost N d^2, of one triangle.
     """
+    require_folder(checkpoint)
     limit = parse_memory(memory_limit, "the warp", feature_map.transform(X[:1, :]))
     sums = _Sums(feature_map, limit, memory_limit is None, checkpoint, verbose, _CHOLESKY)
     return sums.matrix("second-moment", X, Identity(X.shape[0]))[0]
+
+
+def _supported(X: Any, operator: PSDOperator) -> Any:
+    """Return the rows of X (N, p) that the operator acts on."""
+    if operator.support is None:
+        return X
+    last = int(namespace(operator.support).max(operator.support))
+    if X.shape[0] <= last:
+        raise InvalidDataError(
+            f"The operator has row {last} for a landmark. Got X with {X.shape[0]} rows."
+        )
+    return take_rows(X, operator.support)
 
 
 def _is_zero(operator: PSDOperator) -> bool:
