@@ -12,11 +12,20 @@ from scipy.sparse.csgraph import connected_components
 from sklearn.exceptions import ConvergenceWarning
 
 from warpkern.array import backend_of, to_host
+from warpkern.exceptions import InvalidParameterError
 from warpkern.operators import _solve
 from warpkern.operators._direct import Factorization, forecast
 from warpkern.operators._solve import RidgeSolver, SolveInfo
 
-from .graphs import as_scipy, connected, dense_laplacian, from_scipy, in_pieces, knn
+from .graphs import (
+    as_scipy,
+    connected,
+    dense_laplacian,
+    from_null_part,
+    from_scipy,
+    in_pieces,
+    knn,
+)
 
 GRAPHS = {"connected": connected, "in pieces": in_pieces}
 METHODS = ("lu", "multigrid")
@@ -69,7 +78,7 @@ def test_accuracy_does_not_depend_on_the_ridge(method, normalized, ridge, rng):
 def test_null_vectors_are_orthonormal_and_null(normalized):
     graph = in_pieces()
     solver = RidgeSolver(graph, 1e-2, normalized=normalized)
-    U = solver.from_null_part(np.eye(6))
+    U = from_null_part(solver, np.eye(6))
     np.testing.assert_allclose(U.T @ U, np.eye(6), atol=1e-14)
     np.testing.assert_allclose(solver.product(U), 1e-2 * U, atol=1e-14)
 
@@ -78,7 +87,7 @@ def test_both_parts_make_up_the_inverse(rng):
     graph = in_pieces()
     solver = RidgeSolver(graph, 1e-3, normalized=True)
     B = rng.normal(size=(solver.n, 2))
-    X = solver.solve(B) + solver.from_null_part(solver.null_part(B)) / 1e-3
+    X = solver.solve(B) + from_null_part(solver, solver.null_part(B)) / 1e-3
     np.testing.assert_allclose(solver.product(X), B, atol=1e-10)
 
 
@@ -173,6 +182,12 @@ def test_too_few_iterations_are_a_warning_and_in_the_info(rng):
     assert not info.converged
     assert info.residual > 1e-8
     assert "NOT reached" in info.describe()
+
+
+@pytest.mark.parametrize("tol", [0.0, 1.0, 5, "small", float("nan"), True])
+def test_bad_tolerances_are_named(tol):
+    with pytest.raises(InvalidParameterError, match="'tol'.*a number between 0 and 1"):
+        RidgeSolver(connected(), 1e-4, normalized=True, tol=tol)
 
 
 def test_info_describes_itself():

@@ -23,6 +23,7 @@ from ..array import (
     to_host,
 )
 from ..contracts import Graph
+from ..exceptions import require_share
 from ..progress import Progress, silent
 from ._direct import Factorization, forecast
 from ._gradients import System, column_norms, conjugate_gradients, largest_ratio
@@ -119,7 +120,7 @@ class RidgeSolver:
     n_right_sides : int
         How many there will be, for "auto".
     tol : float
-        Norm of a residual beside that of its right side.
+        Norm of a residual beside that of its right side, between 0 and 1.
     max_iter : int
         Of a round of conjugate gradients; up to ten rounds start from what the last one left.
     progress : callable
@@ -156,12 +157,12 @@ class RidgeSolver:
         xp = namespace(like)
         wide = xp.float64
         self.ridge = ridge
+        self.tol = max(require_share("the solver", "tol", tol), 10.0 * float(xp.finfo(wide).eps))
         self.order, ordered = _reordered(graph)
         L = Laplacian.of(ordered, normalized=normalized)
         self._labels, U = _null_space(ordered, L, normalized)
         R = _shifted(L, host.full_like(L.diagonal, ridge))
         self.degrees = place(L.degrees, like=like, dtype=wide)
-        self.tol = max(tol, 10.0 * float(xp.finfo(wide).eps))
         self._max_iter = max_iter
         self._progress = progress
         K = _shifted(L, _preconditioner_shift(L, ridge))
@@ -198,10 +199,6 @@ class RidgeSolver:
     def null_part(self, B: Array) -> Array:
         """Return U^T B (c, k): B in the null space of L."""
         return csr_matmul(self._wide.null_transposed, B)
-
-    def from_null_part(self, C: Array) -> Array:
-        """Return U C (N, k)."""
-        return csr_matmul(self._wide.null, C)
 
     def solve(self, B: Array, times: int = 1) -> Array:
         """Return R^-times B on the complement of the null space, for B (N, k)."""
