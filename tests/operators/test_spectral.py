@@ -145,6 +145,31 @@ def test_sum_on_several_graphs(backend, X, rng):
     )
 
 
+def test_sum_sets_all_parameters_or_none():
+    total = LaplacianPower(1.0) + HeatLaplacian(2.0)
+    total.set_params(**{"0__alpha": 5.0, "1__t": 3.0})
+    assert (total.terms[0].alpha, total.terms[1].t) == (5.0, 3.0)
+    for unknown in ("1__u", "2__t", "beta", "terms__alpha"):
+        with pytest.raises(ValueError, match=f"OperatorSum has no parameter '{unknown}'"):
+            total.set_params(**{"verbose": True, "0__alpha": 7.0, unknown: 1.0})
+        assert (total.verbose, total.terms[0].alpha) == (False, 5.0)
+    total.set_params(terms=[HeatLaplacian()], **{"0__t": 4.0})
+    assert total.terms[0].t == 4.0
+
+
+def test_sum_with_settings_of_its_own_keeps_them(X):
+    parts = [LaplacianPower(1.0), HeatLaplacian(2.0)]
+    more = LaplacianPower(2.0, power=2)
+    assert (OperatorSum(parts) + more).terms == [*parts, more]
+    for settings in ({"random_state": 0}, {"verbose": True}):
+        seeded = OperatorSum(parts, **settings)
+        total = more + seeded
+        assert total.terms == [more, seeded]
+        graph = ExactKNN(5).build(X)
+        expected = (OperatorSum(parts) + more).fit(graph).matmul(X)
+        np.testing.assert_allclose(total.fit(graph).matmul(X), expected, atol=1e-12)
+
+
 class Itself:
     """M = I, whose product with V is V."""
 
