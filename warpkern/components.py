@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Self
 
 from sklearn.base import BaseEstimator, clone
@@ -26,24 +27,22 @@ class Several(BaseEstimator):  # type: ignore[misc]
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters; `deep` with those of the parts."""
         params: dict[str, Any] = super().get_params(deep=False)
-        if deep:
-            for i, part in enumerate(getattr(self, self._several)):
-                nested = part.get_params(deep=True) if hasattr(part, "get_params") else {}
-                params |= {f"{i}__{name}": value for name, value in nested.items()}
-        return params
+        return params | _nested(params[self._several]) if deep else params
 
     def set_params(self, **params: Any) -> Self:
-        """Set parameters, also of the parts."""
-        own = {name: params.pop(name) for name in list(params) if not name[:1].isdigit()}
-        super().set_params(**own)
-        parts = getattr(self, self._several)
+        """Set parameters, also of the parts: all of them, or none if one is not known."""
+        own = self.get_params(deep=False)
+        parts = params.get(self._several, own[self._several])
+        known = own | _nested(parts)
+        for name in params:
+            if name not in known:
+                raise ValueError(
+                    f"{type(self).__name__} has no parameter {name!r}. "
+                    f"It has {', '.join(sorted(known))}."
+                )
+        super().set_params(**{name: params.pop(name) for name in own if name in params})
         for name, value in params.items():
             place, _, nested = name.partition("__")
-            if name not in self.get_params():
-                known = ", ".join(sorted(self.get_params()))
-                raise ValueError(
-                    f"{type(self).__name__} has no parameter {name!r}. It has {known}."
-                )
             parts[int(place)].set_params(**{nested: value})
         return self
 
@@ -52,6 +51,16 @@ class Several(BaseEstimator):  # type: ignore[misc]
         parts = [clone(part, safe=False) for part in getattr(self, self._several)]
         seed_components(parts, self.random_state)
         return [told(part, self.verbose) for part in parts]
+
+
+def _nested(parts: Any) -> dict[str, Any]:
+    """Return the parameters of parts, each named by its place."""
+    return {
+        f"{i}__{name}": value
+        for i, part in enumerate(parts if isinstance(parts, Sequence) else ())
+        if hasattr(part, "get_params")
+        for name, value in part.get_params(deep=True).items()
+    }
 
 
 def told(component: Any, verbose: bool) -> Any:

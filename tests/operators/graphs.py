@@ -1,10 +1,10 @@
-"""Graphs of known structure, on any array library, and dense references."""
+"""Graphs of known structure, on any array library, and references for what solves on them."""
 
 import numpy as np
 from scipy.sparse import block_diag, csr_array
 from scipy.sparse.csgraph import laplacian
 
-from warpkern.array import Backend, to_host
+from warpkern.array import Backend, csr_matmul, to_host
 from warpkern.contracts import Graph
 from warpkern.graphs import ExactKNN
 
@@ -40,6 +40,11 @@ def in_pieces(backend=HOST, dtype="float64"):
     W = csr_array(block_diag(blocks))
     order = np.random.default_rng(2).permutation(W.shape[0])
     return from_scipy(W[order, :][:, order], backend, dtype)
+
+
+def from_null_part(solver, C):
+    """U C (N, k) for the null vectors U of a solver: the way back from ``solver.null_part``."""
+    return csr_matmul(solver._wide.null, C)
 
 
 def dense_laplacian(graph, normalized=True):

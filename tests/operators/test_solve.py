@@ -3,18 +3,29 @@
 import os
 import subprocess
 import sys
+import tracemalloc
 
 import numpy as np
 import pytest
 from scipy.sparse import block_diag, csr_array, diags_array, lil_array
+from scipy.sparse.csgraph import connected_components
 from sklearn.exceptions import ConvergenceWarning
 
 from warpkern.array import backend_of, to_host
+from warpkern.exceptions import InvalidParameterError
 from warpkern.operators import _solve
 from warpkern.operators._direct import Factorization, forecast
 from warpkern.operators._solve import RidgeSolver, SolveInfo
 
-from .graphs import as_scipy, connected, dense_laplacian, from_scipy, in_pieces, knn
+from .graphs import (
+    as_scipy,
+    connected,
+    dense_laplacian,
+    from_null_part,
+    from_scipy,
+    in_pieces,
+    knn,
+)
 
 GRAPHS = {"connected": connected, "in pieces": in_pieces}
 METHODS = ("lu", "multigrid")
@@ -67,7 +78,7 @@ def test_accuracy_does_not_depend_on_the_ridge(method, normalized, ridge, rng):
 def test_null_vectors_are_orthonormal_and_null(normalized):
     graph = in_pieces()
     solver = RidgeSolver(graph, 1e-2, normalized=normalized)
-    U = solver.from_null_part(np.eye(6))
+    U = from_null_part(solver, np.eye(6))
     np.testing.assert_allclose(U.T @ U, np.eye(6), atol=1e-14)
     np.testing.assert_allclose(solver.product(U), 1e-2 * U, atol=1e-14)
 
@@ -76,7 +87,7 @@ def test_both_parts_make_up_the_inverse(rng):
     graph = in_pieces()
     solver = RidgeSolver(graph, 1e-3, normalized=True)
     B = rng.normal(size=(solver.n, 2))
-    X = solver.solve(B) + solver.from_null_part(solver.null_part(B)) / 1e-3
+    X = solver.solve(B) + from_null_part(solver, solver.null_part(B)) / 1e-3
     np.testing.assert_allclose(solver.product(X), B, atol=1e-10)
 
 
@@ -173,6 +184,12 @@ def test_too_few_iterations_are_a_warning_and_in_the_info(rng):
     assert "NOT reached" in info.describe()
 
 
+@pytest.mark.parametrize("tol", [0.0, 1.0, 5, "small", float("nan"), True])
+def test_bad_tolerances_are_named(tol):
+    with pytest.raises(InvalidParameterError, match=r"'tol'.*a number between 0 and 1"):
+        RidgeSolver(connected(), 1e-4, normalized=True, tol=tol)
+
+
 def test_info_describes_itself():
     info = SolveInfo("lu", "1,000 nodes are few", 1e-8, 500, 1, 3e-15, True, fill=12_345)
     assert info.describe() == (
@@ -182,21 +199,60 @@ def test_info_describes_itself():
 
 
 def as_matrix(n, p, k=8):
-    """L + I for points in p dimensions, and all nodes."""
-    W = as_scipy(knn(n, p=p, k=k))
-    return csr_array(diags_array(1.0 + W.sum(axis=1)) - W), np.arange(n)
+    """L + I for points in p dimensions, and the component of each node."""
+    return shifted(as_scipy(knn(n, p=p, k=k)))
+
+
+def path(n):
+    return diags_array([np.ones(n - 1), np.ones(n - 1)], offsets=[-1, 1])
+
+
+def shifted(W):
+    return csr_array(diags_array(1.0 + W.sum(axis=1)) - W), connected_components(W)[1]
 
 
 @pytest.mark.parametrize(("n", "p"), [(12_000, 2), (6_000, 3)])
 def test_fill_is_forecast_within_a_factor_of_two(n, p):
-    K, nodes = as_matrix(n, p)
-    assert 0.5 < forecast(K, nodes).fill / Factorization(K).fill < 2
+    K, labels = as_matrix(n, p)
+    assert 0.5 < forecast(K, labels).fill / Factorization(K).fill < 2
 
 
-def test_fill_of_many_equal_components_is_counted_in_proportion():
-    W = as_matrix(1500, 2)[0]
-    many = csr_array(block_diag([W] * 6))
-    assert forecast(many, np.arange(1500)).fill == pytest.approx(6 * Factorization(W).fill, rel=0.3)
+def test_fill_is_told_without_a_copy_of_the_factor():
+    K, _ = as_matrix(3000, 3)
+    tracemalloc.start()
+    factors = Factorization(K)
+    held = tracemalloc.get_traced_memory()[0]
+    tracemalloc.stop()
+    assert held < factors.fill  # bytes; those of SuperLU itself are not seen
+    assert factors.fill == pytest.approx(factors._factors.L.nnz, rel=0.01)
+
+
+@pytest.mark.parametrize(("n", "count"), [(1500, 6), (60, 400)])
+def test_fill_of_many_components_is_counted_in_proportion(n, count):
+    """Every other one a path."""
+    W = as_scipy(knn(n))
+    K, labels = shifted(csr_array(block_diag([W, path(n)] * (count // 2))))
+    assert forecast(K, labels).fill == pytest.approx(Factorization(K).fill, rel=0.3)
+
+
+@pytest.fixture(scope="module")
+def space():
+    """6,000 points in 15 dimensions, and the entries of their factor, which is all but dense."""
+    W = as_scipy(knn(6000, p=15, k=10))
+    return W, Factorization(shifted(W)[0]).fill
+
+
+@pytest.mark.parametrize("joined", [False, True])
+@pytest.mark.parametrize("first", [False, True])
+def test_fill_is_not_overlooked_beside_a_larger_part_that_has_none(joined, first, space):
+    dense, fill = space
+    parts = [path(7000), dense] if first else [dense, path(7000)]
+    W = lil_array(block_diag(parts))
+    if joined:
+        at = (7000 if first else 6000) - 1
+        W[at, at + 1] = W[at + 1, at] = 1.0
+    K, labels = shifted(csr_array(W))
+    assert 0.5 * fill < forecast(K, labels).fill < 10 * fill
 
 
 def test_the_guard_takes_the_factorisation_for_plane_data_and_not_for_others():
@@ -218,16 +274,14 @@ def test_a_factor_that_would_not_fit_memory_is_not_computed(monkeypatch):
     assert "more than 1e+04" in info.reason
 
 
-def test_many_components_leave_a_coarsest_level_that_is_not_inverted(monkeypatch, rng):
-    from warpkern.operators import _multigrid
-
-    monkeypatch.setattr(_multigrid, "_MOST_DENSE", 20)
+def test_many_components_leave_a_small_coarsest_level(rng):
     pair = np.asarray([[0.0, 0.5], [0.5, 0.0]])
     graph = from_scipy(np.kron(np.eye(200), pair))
     solver = RidgeSolver(graph, 1e-4, normalized=True, method="multigrid")
     B = rng.normal(size=(400, 2))
     expected = complement_inverse(graph, 1e-4, True) @ B
     np.testing.assert_allclose(solved(solver, B), expected, atol=1e-8)
+    assert solver.info().levels[-1] <= 10
 
 
 def test_pyamg_waits_for_its_use():

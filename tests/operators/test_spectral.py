@@ -18,6 +18,7 @@ from warpkern.operators import (
     SaturatingLaplacian,
     SpectralLaplacian,
 )
+from warpkern.operators._sum import FittedSum
 
 N = 40
 
@@ -144,6 +145,49 @@ def test_sum_on_several_graphs(backend, X, rng):
     )
 
 
+def test_sum_sets_all_parameters_or_none():
+    total = LaplacianPower(1.0) + HeatLaplacian(2.0)
+    total.set_params(**{"0__alpha": 5.0, "1__t": 3.0})
+    assert (total.terms[0].alpha, total.terms[1].t) == (5.0, 3.0)
+    for unknown in ("1__u", "2__t", "beta", "terms__alpha"):
+        with pytest.raises(ValueError, match=f"OperatorSum has no parameter '{unknown}'"):
+            total.set_params(**{"verbose": True, "0__alpha": 7.0, unknown: 1.0})
+        assert (total.verbose, total.terms[0].alpha) == (False, 5.0)
+    total.set_params(terms=[HeatLaplacian()], **{"0__t": 4.0})
+    assert total.terms[0].t == 4.0
+
+
+def test_sum_with_settings_of_its_own_keeps_them(X):
+    parts = [LaplacianPower(1.0), HeatLaplacian(2.0)]
+    more = LaplacianPower(2.0, power=2)
+    assert (OperatorSum(parts) + more).terms == [*parts, more]
+    for settings in ({"random_state": 0}, {"verbose": True}):
+        seeded = OperatorSum(parts, **settings)
+        total = more + seeded
+        assert total.terms == [more, seeded]
+        graph = ExactKNN(5).build(X)
+        expected = (OperatorSum(parts) + more).fit(graph).matmul(X)
+        np.testing.assert_allclose(total.fit(graph).matmul(X), expected, atol=1e-12)
+
+
+class Itself:
+    """M = I, whose product with V is V."""
+
+    n, support = N, None
+
+    def matmul(self, V):
+        return V
+
+
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_sum_leaves_what_it_multiplies_alone(count, rng):
+    V = rng.normal(size=(N, 3))
+    before = V.copy()
+    total = FittedSum((Itself(),) * count).matmul(V)
+    np.testing.assert_array_equal(V, before)
+    np.testing.assert_allclose(total, count * before)
+
+
 def test_models_take_several_graphs():
     X, y = make_two_moons(200, n_labeled=10, random_state=0)
     operator = LaplacianPower(60.0, normalized=False) + LaplacianPower(1.0, power=2)
@@ -199,6 +243,21 @@ def test_a_narrow_function_is_not_overlooked(X):
         return np.where(inside, np.exp(-1.0 / np.where(inside, 0.01 - (x - 1.0) ** 2, 1.0)), 0.0)
 
     assert len(SpectralLaplacian(bump).fit(ExactKNN(5).build(X)).series) > 64
+
+
+def test_a_function_that_is_narrow_between_all_first_points_is_not_overlooked(X):
+    """At the 64 points that the expansion begins with both peaks are 0 to the tolerance."""
+
+    def peak(width):
+        return lambda x: 1 + 100 * np.exp(-(((x - 1) / width) ** 2))
+
+    graph = ExactKNN(5).build(X)
+    series = SpectralLaplacian(peak(0.006), tol=1e-4).fit(graph).series
+    x = np.linspace(0, 2, 10_001)
+    error = np.abs(Chebyshev(series, domain=[0, 2])(x) - peak(0.006)(x))
+    assert error.max() < 1e-4 * 101
+    with pytest.raises(InvalidParameterError, match="more than 2048 terms"):
+        SpectralLaplacian(peak(0.003)).fit(graph)
 
 
 def test_wrong_numbers_of_graphs_are_named():

@@ -27,6 +27,7 @@ from warpkern.warp import (
     fit_warp,
     locality_order,
     plan_accumulation,
+    second_moment,
     warping_matrix,
 )
 
@@ -211,6 +212,15 @@ def test_order_keeps_neighbours_together(backend, rng):
     assert spread < 0.4 * X.var(axis=0).sum()
 
 
+def test_order_is_found_without_a_copy_of_the_points(rng):
+    X = rng.normal(size=(40_000, 50))
+    tracemalloc.start()
+    locality_order(X)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 0.5 * X.nbytes
+
+
 def test_order_of_equal_points_and_of_sparse_rows():
     same = np.ones((10_000, 2))
     np.testing.assert_array_equal(np.sort(locality_order(same)), np.arange(10_000))
@@ -294,6 +304,42 @@ def test_resumed_plan_is_the_one_that_was_begun(points, tmp_path):
     np.testing.assert_array_equal(again.R, first.R)
 
 
+def test_a_checkpoint_begun_with_more_memory_is_not_gone_on_with(points, tmp_path, monkeypatch):
+    phi = RBF(D, random_state=0).fit(points)
+    M = LaplacianPower(alpha=3.0).fit(ExactKNN(5).build(points))
+    monkeypatch.setattr(_plan, "_MAX_WIDTH", 6)
+    with pytest.MonkeyPatch.context() as broken:
+        breaks_after(2, broken)
+        with pytest.raises(Interrupted):
+            fit_warp(phi, points, M, checkpoint=tmp_path, memory_limit="1MB")
+    (file,) = tmp_path.iterdir()
+    with pytest.raises(InvalidParameterError, match=r"'memory_limit' .* Delete") as error:
+        fit_warp(phi, points, M, checkpoint=tmp_path, memory_limit=63_000)
+    assert str(file) in str(error.value)
+    needed = int(str(error.value).split("at least ")[1].split(" bytes")[0].replace(",", ""))
+    fit_warp(phi, points, M, checkpoint=tmp_path, memory_limit=needed)
+    # A finished sum takes no features any more.
+    fit_warp(phi, points, M, checkpoint=tmp_path, memory_limit=63_000)
+    with pytest.raises(InvalidParameterError, match=file.name):
+        fit_warp(phi, points, M, checkpoint=tmp_path, memory_limit=1000)
+
+
+@pytest.mark.parametrize("options", [{}, {"symmetric": True}, {"rank": 300}])
+def test_least_memory_is_enough_for_the_factor(options, points):
+    """Here most of it is for matrices of order d, of which the factors hold different numbers."""
+    phi = RBF(400, random_state=0).fit(points)
+    M = LaplacianPower(alpha=3.0).fit(ExactKNN(5).build(points))
+    with pytest.raises(InvalidParameterError, match="at least") as error:
+        fit_warp(phi, points, M, memory_limit=1000, **options)
+    needed = int(str(error.value).split("at least ")[1].split(" bytes")[0].replace(",", ""))
+    fit_warp(phi, points, M, memory_limit=needed, **options)
+    tracemalloc.start()
+    fit_warp(phi, points, M, memory_limit=needed, **options)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < needed < 2 * peak
+
+
 @pytest.mark.parametrize("content", [b"", b"PK damaged"])
 def test_damaged_checkpoint_is_named(content, points, tmp_path):
     phi = RBF(D, random_state=0).fit(points)
@@ -305,11 +351,17 @@ def test_damaged_checkpoint_is_named(content, points, tmp_path):
         fit_warp(phi, points, M, checkpoint=tmp_path)
 
 
-def test_checkpoint_that_is_no_folder_is_named(points):
+@pytest.mark.parametrize("alpha", [0.0, 3.0])
+def test_checkpoint_that_is_no_folder_is_named(alpha, points, tmp_path):
     phi = RBF(D, random_state=0).fit(points)
-    M = LaplacianPower(alpha=3.0).fit(ExactKNN(5).build(points))
+    M = LaplacianPower(alpha=alpha).fit(ExactKNN(5).build(points))
+    file = tmp_path / "file"
+    file.write_text("")
+    for checkpoint in (3, file, str(file), file / "within"):
+        with pytest.raises(InvalidParameterError, match="'checkpoint'"):
+            fit_warp(phi, points, M, checkpoint=checkpoint)
     with pytest.raises(InvalidParameterError, match="'checkpoint'"):
-        fit_warp(phi, points, M, checkpoint=3)
+        second_moment(phi, points, checkpoint=file)
 
 
 def test_model_goes_on_after_being_killed(tmp_path):

@@ -146,8 +146,13 @@ def test_identity_warp(points):
 
 def test_default_limit_never_refuses(points, monkeypatch):
     phi, M = stages(points)
+    expected = fit_warp(phi, points, M).R
     monkeypatch.setattr(_memory, "device_memory", lambda _: 2000)
-    np.testing.assert_allclose(fit_warp(phi, points, M).R, fit_warp(phi, points, M).R)
+    with pytest.raises(InvalidParameterError):
+        fit_warp(phi, points, M, memory_limit=1000)
+    warp = fit_warp(phi, points, M)
+    assert "would take" in warp.describe()
+    np.testing.assert_allclose(warp.R, expected, atol=1e-10)
 
 
 def test_memory_limit_that_is_too_small_names_what_is_needed(points):
@@ -162,13 +167,22 @@ def test_memory_limit_that_is_too_small_names_what_is_needed(points):
 
 @pytest.mark.parametrize(
     ("limit", "size"),
-    [("6GB", 6 * 10**9), ("1.5 GiB", 3 * 2**29), ("200mb", 2 * 10**8), (1024, 1024)],
+    [
+        ("6GB", 6 * 10**9),
+        ("1.5 GiB", 3 * 2**29),
+        ("200mb", 2 * 10**8),
+        (1024, 1024),
+        ("1TB", 10**12),
+        ("2 TiB", 2**41),
+    ],
 )
 def test_memory_is_read_as_written(limit, size):
     assert parse_memory(limit, "the warp") == size
 
 
-@pytest.mark.parametrize("limit", ["much", "-1GB", "GB", 0, -5, True, "1e3MB", float("inf")])
+@pytest.mark.parametrize(
+    "limit", ["much", "-1GB", "GB", 0, -5, 0.4, "0.0001kB", True, "1e3MB", float("inf")]
+)
 def test_bad_memory_is_named(limit):
     with pytest.raises(InvalidParameterError, match="'memory_limit'"):
         parse_memory(limit, "the warp")
@@ -192,10 +206,45 @@ def test_no_weight_is_no_warp(points):
     assert fit_warp(phi, points, M) == IdentityWarp()
 
 
+class Split:
+    """M = scale I, with an attribute that means nothing to a warp."""
+
+    n, support, alpha = N, None, 0.0
+
+    def __init__(self, scale):
+        self.scale = scale
+
+    def matmul(self, V):
+        return self.scale * V
+
+    def half(self, V):
+        return V
+
+    core = half
+
+    def local(self):
+        return None
+
+
+def test_no_scale_is_no_warp_whatever_else_an_operator_has(points):
+    phi, _ = stages(points)
+    Phi = phi.transform(points)
+    assert fit_warp(phi, points, Split(0.0)) == IdentityWarp()
+    R = fit_warp(phi, points, Split(2.0)).R
+    np.testing.assert_allclose(R @ R.T, np.eye(D) + 2.0 * Phi.T @ Phi, atol=1e-10)
+
+
 def test_operator_of_another_size_is_refused(points):
     phi, M = stages(points)
     with pytest.raises(InvalidDataError, match=r"acts on 60 points\. Got X with 59 rows"):
         fit_warp(phi, points[:-1], M)
+
+
+def test_landmarks_that_X_does_not_have_are_refused(points):
+    phi, _ = stages(points)
+    M = Landmarks(np.eye(2), np.asarray([3, N - 1]))
+    with pytest.raises(InvalidDataError, match=r"row 59 for a landmark\. Got X with 40 rows"):
+        fit_warp(phi, points[:40], M)
 
 
 def test_failed_factorisation_says_what_to_try(backend):

@@ -7,6 +7,7 @@ computes with them: one seed gives one model on every backend.
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -21,6 +22,8 @@ __all__ = ["fixed_global_seed", "host", "host_generator", "host_memory", "seed_c
 
 # Where a container's limit is told, by the second and the first kind of Linux' control groups.
 _LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
+
+_global_draws = threading.RLock()
 
 
 def host_generator(random_state: Any = None) -> np.random.Generator:
@@ -84,7 +87,8 @@ def seed_components(components: Iterable[Any], random_state: Any) -> None:
 def fixed_global_seed() -> Iterator[None]:
     """Within it NumPy's global draws are the same each time; what they were to be comes after it.
 
-    For other libraries, which draw from there.
+    For other libraries, which draw from there. One thread at a time is within it; what others
+    draw from there meanwhile, outside of it, is theirs to look after.
 
     Examples
     --------
@@ -96,9 +100,10 @@ def fixed_global_seed() -> Iterator[None]:
     ...     bool(np.random.rand() == first)
     True
     """
-    state = np.random.get_state()
-    np.random.seed(0)
-    try:
-        yield
-    finally:
-        np.random.set_state(state)
+    with _global_draws:
+        state = np.random.get_state()
+        np.random.seed(0)
+        try:
+            yield
+        finally:
+            np.random.set_state(state)

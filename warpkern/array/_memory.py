@@ -13,7 +13,8 @@ from ._typing import Array
 
 __all__ = ["memory_text", "parse_memory"]
 
-_UNITS = {"KB": 10**3, "MB": 10**6, "GB": 10**9, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30}
+_UNITS = {f"{letter}B": 1000**k for k, letter in enumerate("KMGT", 1)}
+_UNITS |= {f"{letter}IB": 1024**k for k, letter in enumerate("KMGT", 1)}
 _MEMORY = rf"([0-9]+\.?[0-9]*|\.[0-9]+) *({'|'.join(_UNITS)})"
 
 
@@ -31,12 +32,14 @@ def parse_memory(limit: float | str | None, owner: object, like: Array | None = 
     if limit is None:
         available = host_memory() if like is None else device_memory(like)
         return None if available is None else available // 2
-    if isinstance(limit, Real) and not isinstance(limit, bool) and 0 < float(limit) < math.inf:
-        return int(limit)
-    found = re.fullmatch(_MEMORY, limit.strip().upper()) if isinstance(limit, str) else None
-    if found is not None and float(found[1]) > 0:
-        return int(float(found[1]) * _UNITS[found[2]])
-    raise invalid_parameter(owner, "memory_limit", "None, bytes > 0 or text like '6GB'", limit)
+    n_bytes = 0.0
+    if isinstance(limit, Real) and not isinstance(limit, bool):
+        n_bytes = float(limit)
+    elif isinstance(limit, str) and (found := re.fullmatch(_MEMORY, limit.strip().upper())):
+        n_bytes = float(found[1]) * _UNITS[found[2]]
+    if 1 <= n_bytes < math.inf:
+        return int(n_bytes)
+    raise invalid_parameter(owner, "memory_limit", "None, bytes >= 1 or text like '6GB'", limit)
 
 
 def memory_text(n_bytes: int) -> str:

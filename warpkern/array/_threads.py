@@ -23,7 +23,8 @@ def in_threads(
     """Return ``function(item)`` for each item, worked on in as many threads as processors.
 
     What a function calls of BLAS and of our own loops stays in its thread: threads of threads
-    would wait for each other. `progress` is given the pieces of work, and gives them back.
+    would wait for each other. `progress` is given the pieces of work, and gives them back. After
+    an exception, also an interruption, no piece is begun any more.
 
     Examples
     --------
@@ -38,8 +39,12 @@ def in_threads(
         threadpool_limits(1, user_api="blas"),
         ThreadPoolExecutor(cpu_count(), initializer=_become_worker) as pool,
     ):
-        running = [pool.submit(function, item) for item in items]
-        return [part.result() for part in progress(running)]
+        try:
+            running = [pool.submit(function, item) for item in items]
+            return [part.result() for part in progress(running)]
+        except BaseException:  # also what is typed to stop it
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
 
 
 def is_worker() -> bool:

@@ -21,7 +21,11 @@ class BaseOperator(BaseEstimator):  # type: ignore[misc]
 
         if not isinstance(other, BaseOperator):
             return NotImplemented
-        terms = [t for part in (self, other) for t in (getattr(part, "terms", None) or [part])]
+        terms: list[Any] = []
+        for part in (self, other):
+            # A sum with settings of its own stays one term, and keeps them.
+            plain = isinstance(part, OperatorSum) and part.random_state is None and not part.verbose
+            terms += part.terms if plain else [part]
         return OperatorSum(terms)
 
 

@@ -6,11 +6,13 @@ from dataclasses import dataclass
 from math import log
 from typing import Any
 
-from ..array import Array, host, place, to_host
+from ..array import Array, host, host_generator, place, to_host
 
 __all__ = ["Factorization", "Forecast", "forecast"]
 
-_BALLS = (1000, 2000, 4000)  # nodes; the largest takes some 0.2 s, whatever the graph
+_BALLS = (2000, 4000)  # nodes; the larger takes some 0.2 s, whatever the graph
+_SOURCES = 3  # of balls in a component, which may be dense in one place and not in another
+_SAMPLE = 3 * _BALLS[-1]  # nodes of smaller components that are factored
 
 
 @dataclass(frozen=True)
@@ -37,7 +39,8 @@ class Factorization:
 
     def __init__(self, matrix: Any) -> None:
         self._factors = _factors(matrix)
-        self.fill = int(self._factors.L.nnz)
+        # Half of both; asked for one of them, SuperLU would keep a copy.
+        self.fill = int(self._factors.nnz) // 2
 
     def __call__(self, B: Array) -> Array:
         """Return K^-1 B for B (N, k) on any device; cost of the order of the fill, times k."""
@@ -45,33 +48,59 @@ class Factorization:
         return place(X, like=B, dtype=B.dtype)
 
 
-def forecast(matrix: Any, component: Array) -> Forecast:
+def forecast(matrix: Any, labels: Array) -> Forecast:
     """Return what factoring `matrix` would take, without doing so: SuperLU cannot be stopped.
 
     Parameters
     ----------
     matrix : SciPy matrix (N, N)
         Symmetric positive definite.
-    component : (c,) integers
-        The nodes of the largest connected component.
+    labels : (N,) integers
+        The connected component of each node.
 
     Notes
     -----
-    The nodes nearest to one in the middle, 1,000, 2,000 and 4,000 of them, are factored by
-    themselves. The growth from one ball to the next is continued to the size of the component, the
-    rest of the graph counted in proportion: 2-D data have N log N entries, data of many
-    dimensions N^2, which the balls tell apart.
+    The sum over all components. In one of more than 4,000 nodes, the nodes nearest to three of
+    its own, far from each other, are factored by themselves, 2,000 at a time, and 4,000 of them
+    where it takes most. The growth is continued to the size of the component: 2-D data have N log N
+    entries, data of many dimensions N^2, which the balls tell apart. Of the smaller components
+    some, drawn at random, are factored, and the others counted in proportion.
     """
-    sizes = [n for n in _BALLS if n < component.shape[0]]
-    if len(sizes) < len(_BALLS):
-        sizes.append(component.shape[0])
-    near = _breadth_first(matrix, component[component.shape[0] // 2])
-    balls = [_measured(matrix, host.sort(near[:n])) for n in sizes]
-    share = matrix.shape[0] / component.shape[0]
-    return Forecast(
-        share * _continued(sizes, [b.fill for b in balls], component.shape[0]),
-        share * _continued(sizes, [b.work for b in balls], component.shape[0]),
-    )
+    sizes = host.bincount(labels)
+    ends = host.cumulative_sum(sizes)
+    nodes = host.argsort(labels, stable=True)
+    parts = [nodes[end - size : end] for size, end in zip(sizes, ends, strict=True)]
+    large = [part for part in parts if part.shape[0] > _BALLS[-1]]
+    small = [part for part in parts if part.shape[0] <= _BALLS[-1]]
+    found = [_continued_balls(_part(matrix, part)) for part in large]
+    found += [_in_proportion(matrix, small)] if small else []
+    return Forecast(sum(f.fill for f in found), sum(f.work for f in found))
+
+
+def _continued_balls(matrix: Any) -> Forecast:
+    """Return what factoring a connected matrix takes, by what it takes around some nodes."""
+    n = matrix.shape[0]
+    less, more = _BALLS
+    sources = [(2 * i + 1) * n // (2 * _SOURCES) for i in range(_SOURCES)]
+    near = [_breadth_first(matrix, source) for source in sources]
+    inner = [_measured(matrix, nodes[:less]) for nodes in near]
+    densest = max(range(_SOURCES), key=lambda i: inner[i].fill)
+    first, second = inner[densest], _measured(matrix, near[densest][:more])
+    return Forecast(_continued(first.fill, second.fill, n), _continued(first.work, second.work, n))
+
+
+def _in_proportion(matrix: Any, parts: list[Array]) -> Forecast:
+    """Return what factoring some components takes, by what it takes for a sample of them."""
+    drawn: list[Array] = []
+    count = 0
+    for i in host_generator(0).permutation(len(parts)):
+        if count >= _SAMPLE:
+            break
+        drawn.append(parts[i])
+        count += parts[i].shape[0]
+    found = _measured(matrix, host.concat(drawn))
+    share = sum(part.shape[0] for part in parts) / count
+    return Forecast(share * found.fill, share * found.work)
 
 
 def _factors(matrix: Any) -> Any:
@@ -88,19 +117,23 @@ def _factors(matrix: Any) -> Any:
 def _breadth_first(matrix: Any, source: int) -> Array:
     from scipy.sparse.csgraph import breadth_first_order
 
-    return breadth_first_order(matrix, source, directed=False, return_predecessors=False)
+    return breadth_first_order(matrix, source, return_predecessors=False)
+
+
+def _part(matrix: Any, nodes: Array) -> Any:
+    """Return the part of `matrix` that belongs to `nodes`."""
+    return matrix[nodes, :][:, nodes]
 
 
 def _measured(matrix: Any, nodes: Array) -> Forecast:
     """Return what it takes to factor the part of `matrix` that belongs to `nodes`."""
-    L = _factors(matrix[nodes, :][:, nodes]).L
+    L = _factors(_part(matrix, host.sort(nodes))).L
     lengths = host.astype(host.diff(L.indptr), host.float64)
     return Forecast(float(L.nnz), float(host.sum(lengths * lengths)))
 
 
-def _continued(sizes: list[int], values: list[float], n: int) -> float:
-    """Return the value at size n, by the power law through the last two sizes."""
-    if len(sizes) == 1:
-        return values[0] * n / sizes[0]
-    exponent = max(1.0, log(values[-1] / values[-2]) / log(sizes[-1] / sizes[-2]))
-    return float(values[-1] * (n / sizes[-1]) ** exponent)
+def _continued(first: float, second: float, n: int) -> float:
+    """Return the value at size n, by the power law through those of the two balls."""
+    less, more = _BALLS
+    exponent = max(1.0, log(second / first) / log(more / less))
+    return float(second * (n / more) ** exponent)

@@ -21,7 +21,6 @@ __all__ = ["Multigrid"]
 
 _DAMPING = 4 / 3  # of Jacobi's steps, in units of 1 / (largest eigenvalue of D^-1 A)
 _LEAST_COARSE = 1e-6  # of the coarsest level's eigenvalues, beside the largest
-_MOST_DENSE = 1500  # order up to which the coarsest level is inverted
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +71,7 @@ class Multigrid:
 
     def _cycle(self, b: Array, depth: int) -> Array:
         if depth == len(self._levels):
-            return self._last @ b if self._last.ndim == 2 else self._last[:, None] * b
+            return self._last @ b
         level = self._levels[depth]
         x = level.weights * b
         excess = csr_residual(level.matrix, x, b)
@@ -115,11 +114,9 @@ def _placed_level(level: Any, like: Array, dtype: Any) -> _Level:
 
 
 def _coarse_inverse(matrix: Any) -> Array:
-    """Return the inverse of the coarsest level's matrix; of its diagonal (n,), if it is large.
+    """Return the inverse of the coarsest level's matrix, which has some ten nodes at most.
 
-    It is large if there are thousands of components, each of them one node by then. What is close
-    to the null space would come back as noise in single precision, and is left out.
+    However many components there are: those that cannot be coarsened are left to the finer levels.
+    What is close to the null space would come back as noise in single precision, and is left out.
     """
-    if matrix.shape[0] > _MOST_DENSE:
-        return 1.0 / matrix.diagonal()
     return host.linalg.pinv(matrix.toarray(), hermitian=True, rtol=_LEAST_COARSE)

@@ -23,6 +23,7 @@ from ..array import (
     to_host,
 )
 from ..contracts import Graph
+from ..exceptions import require_share
 from ..progress import Progress, silent
 from ._direct import Factorization, forecast
 from ._gradients import System, column_norms, conjugate_gradients, largest_ratio
@@ -40,7 +41,7 @@ _ROUNDS = 10  # of conjugate gradients, each from the residual that the last one
 _NARROW_GAIN = 1e-4  # how far residuals are to fall in a round in single precision
 _LEAST_SHIFT = 1e-8  # of the preconditioner's diagonal, beside the largest eigenvalue of L
 _SMALL = 4000  # nodes that are factored without asking
-_MOST_FILL = 1e8  # entries of a factor, 1.6 GB with its transpose
+_MOST_FILL = 7e7  # entries of a factor: 1.6 GB with its transpose, 2 GB while they are computed
 
 # Nanoseconds, of which only the ratios matter: for a multiplication of the factorisation, for an
 # entry of the factor and a right side, for an entry of R and a right side by multigrid, and for a
@@ -119,7 +120,7 @@ class RidgeSolver:
     n_right_sides : int
         How many there will be, for "auto".
     tol : float
-        Norm of a residual beside that of its right side.
+        Norm of a residual beside that of its right side, between 0 and 1.
     max_iter : int
         Of a round of conjugate gradients; up to ten rounds start from what the last one left.
     progress : callable
@@ -156,12 +157,12 @@ class RidgeSolver:
         xp = namespace(like)
         wide = xp.float64
         self.ridge = ridge
+        self.tol = max(require_share("the solver", "tol", tol), 10.0 * float(xp.finfo(wide).eps))
         self.order, ordered = _reordered(graph)
         L = Laplacian.of(ordered, normalized=normalized)
         self._labels, U = _null_space(ordered, L, normalized)
         R = _shifted(L, host.full_like(L.diagonal, ridge))
         self.degrees = place(L.degrees, like=like, dtype=wide)
-        self.tol = max(tol, 10.0 * float(xp.finfo(wide).eps))
         self._max_iter = max_iter
         self._progress = progress
         K = _shifted(L, _preconditioner_shift(L, ridge))
@@ -198,10 +199,6 @@ class RidgeSolver:
     def null_part(self, B: Array) -> Array:
         """Return U^T B (c, k): B in the null space of L."""
         return csr_matmul(self._wide.null_transposed, B)
-
-    def from_null_part(self, C: Array) -> Array:
-        """Return U C (N, k)."""
-        return csr_matmul(self._wide.null, C)
 
     def solve(self, B: Array, times: int = 1) -> Array:
         """Return R^-times B on the complement of the null space, for B (N, k)."""
@@ -343,7 +340,7 @@ def _choose(method: str, K: Any, labels: Array, n_right_sides: int) -> tuple[str
     n = K.shape[0]
     if n <= _SMALL:
         return "lu", f"{n:,} nodes are few"
-    expected = forecast(K, host.nonzero(labels == host.argmax(host.bincount(labels)))[0])
+    expected = forecast(K, labels)
     factor = _FACTOR * expected.work + _SUBSTITUTE * expected.fill * n_right_sides
     cycles = _SETUP * n + _CYCLES * K.nnz * n_right_sides
     forecasted = f"a factor is forecast to have {expected.fill:.2g} entries"

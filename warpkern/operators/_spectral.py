@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,7 +22,9 @@ from ._matrix import Laplacian
 __all__ = ["FittedSpectral", "HeatLaplacian", "SaturatingLaplacian", "SpectralLaplacian"]
 
 _LEAST_TERMS, _MOST_TERMS = 64, 2048
+_COMPARED = 5000  # points; more than there may be terms, and no multiple of them
 _ROUNDING = 2.0**-44  # of coefficients, beside the largest value
+_SUMMED = 2.0**-36  # the same of sums of thousands of terms
 
 
 class _Spectral(BaseOperator):
@@ -249,19 +251,26 @@ def chebyshev_series(
     *,
     relative: bool,
 ) -> tuple[float, ...]:
-    """Return coefficients a_k of h on [0, largest], as many as x^c h(x) needs to meet `tol`."""
+    """Return coefficients a_k of h on [0, largest], as many as x^c h(x) needs to meet `tol`.
+
+    The polynomial through h at Chebyshev's points is compared with h at others: what is narrower
+    than the distance of the points may be missed by all of them.
+    """
+    others = _nodes(largest, _COMPARED)
+    expected = _values(owner, function, others, largest)
     terms = _LEAST_TERMS
     while True:
-        nodes, values, coefficients = _interpolate(owner, function, largest, terms)
-        sizes = host.abs(values)
-        if relative:
-            allowed = tol * float(host.min(sizes))
-        else:
-            allowed = tol * float(host.max(sizes * (nodes / largest) ** power))
-        allowed = max(allowed, _ROUNDING * float(host.max(sizes)))
-        rest = host.abs(coefficients) > allowed / 8
-        needed = int(host.nonzero(rest)[0][-1]) + 1 if bool(host.any(rest)) else 1
-        if needed <= terms // 2:  # all of the finer half is below the tolerance
+        nodes = _nodes(largest, terms)
+        values = _values(owner, function, nodes, largest)
+        coefficients = _interpolate(values)
+        x, h = host.concat([nodes, others]), host.concat([values, expected])
+        sizes = host.abs(h)
+        beside = host.min(sizes) if relative else host.max(sizes * (x / largest) ** power)
+        allowed = float(max(tol * beside, _ROUNDING * host.max(sizes)))
+        met = max(allowed, _SUMMED * float(host.max(sizes)))
+        # All of the finer half is below the tolerance, and so is what the points do not see.
+        needed = _needed(coefficients, allowed / 8)
+        if needed <= terms // 2 and _error(coefficients, others, expected, largest) <= met:
             break
         if terms >= _MOST_TERMS:
             raise InvalidParameterError(
@@ -269,34 +278,62 @@ def chebyshev_series(
                 f"sharp as this on [0, {largest:.3g}]. Raise 'tol', or take a smoother one."
             )
         terms *= 2
-    least = float(host.min(values))
+    least = float(host.min(h))
     if least < -allowed:
         raise InvalidParameterError(
             f"The function of {type(owner).__name__} must be >= 0 on [0, {largest:.3g}]. "
             f"Got {least:.3g} instead."
         )
+    cut = allowed / 8
+    while _error(coefficients[:needed], others, expected, largest) > met:
+        cut /= 2  # what is left out adds up
+        needed = _needed(coefficients, cut)
     return tuple(float(a) for a in coefficients[:needed])
 
 
-def _interpolate(
-    owner: object, function: Callable[[Any], Any], largest: float, terms: int
-) -> tuple[Array, Array, Array]:
-    """Return Chebyshev's points, h there, and the coefficients of the polynomial through them."""
-    angles = (host.arange(terms, dtype=host.float64) + 0.5) * math.pi / terms
-    nodes = largest * (1.0 + host.cos(angles)) / 2.0
-    values = host.asarray(function(nodes), dtype=host.float64)
-    if values.shape != nodes.shape or not bool(host.all(host.isfinite(values))):
+def _needed(coefficients: Array, cut: float) -> int:
+    """Return how many coefficients there are up to the last one above `cut`; at least one."""
+    above = host.nonzero(host.abs(coefficients) > cut)[0]
+    return int(above[-1]) + 1 if above.shape[0] else 1
+
+
+def _angles(count: int) -> Array:
+    return (host.arange(count, dtype=host.float64) + 0.5) * math.pi / count
+
+
+def _nodes(largest: float, count: int) -> Array:
+    """Return Chebyshev's points on [0, largest]."""
+    return largest * (1.0 + host.cos(_angles(count))) / 2.0
+
+
+def _values(owner: object, function: Callable[[Any], Any], x: Array, largest: float) -> Array:
+    """Return h(x), if those are numbers."""
+    values = host.asarray(function(x), dtype=host.float64)
+    if values.shape != x.shape or not bool(host.all(host.isfinite(values))):
         raise InvalidParameterError(
             f"The function of {type(owner).__name__} must have one finite value for each "
             f"eigenvalue on [0, {largest:.3g}]."
         )
-    waves = host.cos(host.arange(terms, dtype=host.float64)[:, None] * angles[None, :])
+    return values
+
+
+def _interpolate(values: Array) -> Array:
+    """Return the coefficients of the polynomial with these values at Chebyshev's points."""
+    terms = values.shape[0]
+    waves = host.cos(host.arange(terms, dtype=host.float64)[:, None] * _angles(terms)[None, :])
     coefficients = 2.0 / terms * (waves @ values)
     coefficients[0] /= 2.0
-    return nodes, values, coefficients
+    return coefficients
 
 
-def apply_series(series: tuple[float, ...], Y: Callable[[Array], Array], V: Array) -> Array:
+def _error(coefficients: Array, x: Array, expected: Array, largest: float) -> float:
+    """Return the largest difference of a series from what is expected of it at x."""
+    shifted = 2.0 * x / largest - 1.0
+    found = apply_series(coefficients, lambda v: shifted * v, host.ones_like(x))
+    return float(host.max(host.abs(found - expected)))
+
+
+def apply_series(series: Sequence[float] | Array, Y: Callable[[Array], Array], V: Array) -> Array:
     """Return sum_k a_k T_k(Y) V by Clenshaw's recurrence, b_k = a_k V + 2 Y b_(k+1) - b_(k+2)."""
     last = before = None
     for k in range(len(series) - 1, -1, -1):

@@ -93,7 +93,11 @@ class FittedSum:
 
     def matmul(self, V: Array) -> Array:
         """Return M_1 V + M_2 V + ... for V (N, k)."""
-        total = self.terms[0].matmul(V)
-        for term in self.terms[1:]:
-            total += term.matmul(V)
+        first, *others = (term.matmul for term in self.terms)
+        if not others:
+            return first(V)
+        # A product may be V itself, as for M = I: the sum is a new array from the start.
+        total = first(V) + others[0](V)
+        for product in others[1:]:
+            total += product(V)
         return total

@@ -17,7 +17,7 @@ from ._features import Features
 from ._plan import Plan
 from ._triangle import Triangle
 
-__all__ = ["Checkpoint", "Saved", "fingerprint"]
+__all__ = ["Checkpoint", "Saved", "fingerprint", "require_folder"]
 
 _INTERVAL = 30.0  # seconds between two savings
 _BLOCK = 65_536
@@ -31,6 +31,11 @@ class Saved:
     plan: Plan
     done: int
     strips: list[Array]
+
+    @property
+    def finished(self) -> bool:
+        """Whether no step is left."""
+        return self.done == (len(self.plan.sets) or len(self.strips))
 
     def restore(self, triangle: Triangle) -> None:
         """Put the strips into `triangle`."""
@@ -50,30 +55,34 @@ class Checkpoint:
     key : str
         Of what is summed. It is part of the file's name, so that fits to other data, or with
         other parameters, have files of their own in the same folder.
+
+    Attributes
+    ----------
+    file : Path
     """
 
     def __init__(self, folder: Any, name: str, key: str) -> None:
-        if not isinstance(folder, str | os.PathLike):
-            raise invalid_parameter("the warp", "checkpoint", "None or a folder", folder)
-        self._file = Path(folder) / f"{name}-{key}.npz"
+        require_folder(folder)
+        self.file = Path(folder) / f"{name}-{key}.npz"
         self._saved = time.monotonic()
-        self._file.parent.mkdir(parents=True, exist_ok=True)
+        self.file.parent.mkdir(parents=True, exist_ok=True)
 
     def load(self) -> Saved | None:
         """Return what was saved, if anything was."""
-        if not self._file.exists():
+        if not self.file.exists():
             return None
         try:
-            with host.load(self._file) as kept:
+            with host.load(self.file) as kept:
                 way, width, block = kept["plan"]
                 names = [f"set{i}" for i in range(int(kept["n_sets"]))]
                 sets = tuple(kept[name] for name in names)
-                plan = Plan(str(way), int(width), int(block), str(kept["reason"]), sets)
+                reason, memory = str(kept["reason"]), int(kept["memory"])
+                plan = Plan(str(way), int(width), int(block), reason, sets, memory)
                 strips = [kept[f"strip{i}"] for i in range(int(kept["n_strips"]))]
                 return Saved(plan, int(kept["done"]), strips)
         except Exception as error:
             raise InvalidDataError(
-                f"The checkpoint {self._file} cannot be read ({error}). Delete it to start again."
+                f"The checkpoint {self.file} cannot be read ({error}). Delete it to start again."
             ) from error
 
     def save(self, triangle: Triangle, plan: Plan, done: int, *, last: bool) -> None:
@@ -86,11 +95,24 @@ class Checkpoint:
         arrays = {f"strip{i}": to_host(strip) for i, strip in enumerate(triangle.strips)}
         arrays |= {f"set{i}": points for i, points in enumerate(plan.sets)}
         counts = {"n_strips": len(triangle.strips), "n_sets": len(plan.sets), "done": done}
+        counts["memory"] = plan.memory
         arrays |= {name: host.asarray(count) for name, count in counts.items()}
         arrays["plan"] = host.asarray([plan.way, str(plan.width), str(plan.block)])
         arrays["reason"] = host.asarray(plan.reason)
-        _replace(self._file, arrays)
+        _replace(self.file, arrays)
         self._saved = time.monotonic()
+
+
+def require_folder(folder: Any) -> None:
+    """Raise unless a checkpoint is None, or a folder that is there or can be made."""
+    if folder is None:
+        return
+    if isinstance(folder, str | os.PathLike):
+        path = Path(folder)
+        there = next(p for p in (path, *path.parents, Path()) if p.exists())
+        if there.is_dir():
+            return
+    raise invalid_parameter("the warp", "checkpoint", "None or a folder", folder)
 
 
 def _replace(target: Path, arrays: dict[str, Array]) -> None:

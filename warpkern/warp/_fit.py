@@ -5,17 +5,21 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from ..array import Array, parse_memory, take_rows
-from ..contracts import FeatureMap, LandmarkOperator, PSDOperator
-from ..exceptions import InvalidDataError, invalid_parameter, require_integer
+from ..array import Array, namespace, parse_memory, take_rows
+from ..contracts import FeatureMap, LandmarkOperator, PSDOperator, SplitOperator
+from ..exceptions import InvalidDataError, InvalidParameterError, invalid_parameter, require_integer
 from ..progress import shown, silent
 from ._accumulate import warping_matrix
-from ._checkpoint import Checkpoint, fingerprint
+from ._checkpoint import Checkpoint, Saved, fingerprint, require_folder
 from ._factor import CholeskyWarp, IdentityWarp, LowRankWarp, SpectralWarp, SymmetricWarp, Warp
 from ._features import Features
 from ._plan import Plan, Size, least_memory, plan_accumulation
 
 __all__ = ["fit_warp", "second_moment"]
+
+# Matrices (d, d) of eight bytes that are held at most, with U, while it is made into a warp, by
+# NumPy and PyTorch. JAX, which overwrites nothing, has two more for the first.
+_CHOLESKY, _SYMMETRIC, _SPECTRAL = 3, 5, 7
 
 
 def fit_warp(
@@ -46,9 +50,10 @@ def fit_warp(
         For the accumulation of U; by default half of the memory where it is computed. What does
         not fit is computed again or put into a temporary file: the warp's `describe()` tells.
     checkpoint : path, optional
-        A folder in which the sum is saved twice a minute. The same call with the same points,
-        features and operator, after an interruption, goes on from there and ends with the same
-        numbers to the last bit.
+        A folder in which the sum is saved, after a step, at most twice a minute. The same call
+        with the same points, features and operator, after an interruption, goes on from there
+        and ends with the same numbers to the last bit. The plan is the one that was begun, and is
+        refused if it takes more than a `memory_limit` that is given.
     verbose : bool
         Show the progress of what takes longer than a second.
 
@@ -77,7 +82,8 @@ def fit_warp(
     >>> warp.describe()
     'Cholesky factor of I + U, 100 x 100; all features fit into 1.0 GB'
     """
-    points = X if operator.support is None else take_rows(X, operator.support)
+    require_folder(checkpoint)
+    points = _supported(X, operator)
     if operator.n != points.shape[0]:
         raise InvalidDataError(
             f"The operator acts on {operator.n} points. Got X with {points.shape[0]} rows instead."
@@ -86,12 +92,14 @@ def fit_warp(
     limit = parse_memory(memory_limit, "the warp", sample)
     rank = _checked_rank(rank, sample.shape[1], symmetric)
     if rank is None:
-        if getattr(operator, "alpha", None) == 0:
+        if _is_zero(operator):
             return IdentityWarp()
         if isinstance(operator, LandmarkOperator):
             Phi = feature_map.transform(points)
             return LowRankWarp.from_landmarks(Phi, operator)
-    sums = _Sums(feature_map, limit, memory_limit is None, checkpoint, verbose)
+    factoring = _CHOLESKY if rank is None else _SPECTRAL
+    factoring = _SYMMETRIC if symmetric else factoring
+    sums = _Sums(feature_map, limit, memory_limit is None, checkpoint, verbose, factoring)
     U, how = sums.matrix("warping-matrix", points, operator)
     if symmetric:
         return SymmetricWarp.from_matrix(U, sample.dtype, how)
@@ -113,9 +121,29 @@ def second_moment(
 
     Cost N d^2, of one triangle.
     """
+    require_folder(checkpoint)
     limit = parse_memory(memory_limit, "the warp", feature_map.transform(X[:1, :]))
-    sums = _Sums(feature_map, limit, memory_limit is None, checkpoint, verbose)
+    sums = _Sums(feature_map, limit, memory_limit is None, checkpoint, verbose, _CHOLESKY)
     return sums.matrix("second-moment", X, Identity(X.shape[0]))[0]
+
+
+def _supported(X: Any, operator: PSDOperator) -> Any:
+    """Return the rows of X (N, p) that the operator acts on."""
+    if operator.support is None:
+        return X
+    last = int(namespace(operator.support).max(operator.support))
+    if X.shape[0] <= last:
+        raise InvalidDataError(
+            f"The operator has row {last} for a landmark. Got X with {X.shape[0]} rows."
+        )
+    return take_rows(X, operator.support)
+
+
+def _is_zero(operator: PSDOperator) -> bool:
+    """Whether M = 0, by the factor that some operators are known to have."""
+    if isinstance(operator, LandmarkOperator):
+        return operator.alpha == 0
+    return isinstance(operator, SplitOperator) and operator.scale == 0
 
 
 def _checked_rank(rank: Any, d: int, symmetric: bool) -> int | None:
@@ -140,6 +168,7 @@ class _Sums:
     may_exceed: bool  # a limit that nobody asked for is no reason to refuse
     checkpoint: Any
     verbose: bool
+    factoring: int  # matrices (d, d) that are held while the warp is made of the sum
 
     def matrix(self, name: str, X: Any, operator: PSDOperator) -> tuple[Array, str]:
         """Return Phi^T M Phi (d, d) for the points X (n, p), and how it was done."""
@@ -149,7 +178,11 @@ class _Sums:
             key = fingerprint(X, features, operator)
             checkpoint = Checkpoint(self.checkpoint, name, key)
             saved = checkpoint.load()
-        plan = self._plan(X, features, operator) if saved is None else saved.plan
+        size = Size.of(X, features.like, operator, self.factoring)
+        if checkpoint is None or saved is None:
+            plan = self._plan(size, X, operator)
+        else:
+            plan = self._resumed(size, checkpoint, saved)
         features.block = plan.block
         U = warping_matrix(
             features,
@@ -161,8 +194,19 @@ class _Sums:
         )
         return U, plan.reason
 
-    def _plan(self, X: Any, features: Features, operator: PSDOperator) -> Plan:
-        size = Size.of(X, features.like, operator)
+    def _resumed(self, size: Size, checkpoint: Checkpoint, saved: Saved) -> Plan:
+        """Return the plan that was begun, if it keeps to the limit."""
+        needed = least_memory(size) if saved.finished else saved.plan.memory
+        if self.limit is not None and not self.may_exceed and self.limit < needed:
+            raise InvalidParameterError(
+                f"The 'memory_limit' parameter must be at least {needed:,} bytes to go on from "
+                f"the checkpoint {checkpoint.file}, as it was begun. Got {self.limit:,} instead. "
+                "Delete that file to start again within the limit."
+            )
+        return saved.plan
+
+    def _plan(self, size: Size, X: Any, operator: PSDOperator) -> Plan:
+        """Return a plan within the limit."""
         limit = self.limit
         if self.may_exceed and limit is not None:
             limit = max(limit, least_memory(size))

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..array import Array, host, host_generator, is_sparse, to_host
+from ..array import Array, host, host_generator, is_sparse, row_blocks, to_host
 
 __all__ = ["locality_order"]
 
 _CELL = 4096
 _SAMPLE = 500
+_BLOCK = 8192  # rows that are copied at a time
 _STEPS = 8
 
 
@@ -42,8 +43,9 @@ def locality_order(X: Any) -> Array:
         if cell.shape[0] <= _CELL:
             done.append(cell)
             continue
-        rows = points[cell]
-        along = rows @ _main_direction(rows[rng.integers(0, len(cell), _SAMPLE)], rng)
+        direction = _main_direction(points[cell[rng.integers(0, len(cell), _SAMPLE)]], rng)
+        blocks = row_blocks(len(cell), _BLOCK)
+        along = host.concat([points[cell[rows]] @ direction for rows in blocks])
         order = host.argpartition(along, len(cell) // 2)
         # The first half on top, so that halves of one cell stay together.
         cells.append(host.sort(cell[order[len(cell) // 2 :]]))

@@ -21,6 +21,7 @@ _LEAST_BLOCK, _MAX_BLOCK = 256, 8192
 _LEAST_SET = 1024
 _BLOCK_COPIES = 4  # a block of features, and what computing it needs
 _STRIP_COPIES = 3  # a strip of Phi, its product with M, and one in between
+_MATRICES = 3  # of order d beside the features: the strips of U, U, and one of a sum before it
 _WORKSPACE = 1  # more of them while an operator multiplies, if it does not tell
 
 # Nanoseconds for a feature: a cosine, and a product of p numbers; and for a number of the scratch
@@ -42,6 +43,8 @@ class Size:
         2 if the operator has a half other than I, whose product with the features is held; else 1.
     workspace : int
         Arrays like a strip that the operator holds while it multiplies one.
+    factoring : int
+        Matrices (d, d) that are held, with U, while the warp is made of it.
     """
 
     n: int
@@ -50,9 +53,10 @@ class Size:
     itemsize: int
     copies: int = 1
     workspace: int = _WORKSPACE
+    factoring: int = _MATRICES
 
     @classmethod
-    def of(cls, X: Any, sample: Array, operator: PSDOperator) -> Size:
+    def of(cls, X: Any, sample: Array, operator: PSDOperator, factoring: int = _MATRICES) -> Size:
         """Return the size of a problem with points X and features like `sample` (1, d)."""
         p = X.nnz / X.shape[0] if is_sparse(X) else X.shape[1]
         bits = namespace(sample).finfo(sample.dtype).bits
@@ -62,7 +66,8 @@ class Size:
             probe = xp.zeros((operator.n, 1), dtype=sample.dtype, device=sample.device)
             copies = 1 if operator.half(probe) is probe else 2
         workspace = getattr(operator, "workspace", _WORKSPACE)
-        return cls(X.shape[0], p, int(sample.shape[1]), int(bits) // 8, copies, workspace)
+        d = int(sample.shape[1])
+        return cls(X.shape[0], p, d, int(bits) // 8, copies, workspace, factoring)
 
     @property
     def whole(self) -> int:
@@ -92,6 +97,8 @@ class Plan:
         Why, for the user.
     sets : tuple of (n,)
         By rows: the points at a time, by indices on the host.
+    memory : int
+        Bytes that it takes.
     """
 
     way: str
@@ -99,6 +106,7 @@ class Plan:
     block: int
     reason: str
     sets: tuple[Array, ...] = field(default=(), repr=False)
+    memory: int = 0
 
     @property
     def unit(self) -> str:
@@ -122,8 +130,11 @@ def plan_accumulation(size: Size, X: Any, operator: PSDOperator, limit: int | No
         None for no limit.
     """
     width = min(size.d, _MAX_WIDTH)
+    strip = size.strip(size.n)
     if limit is None:
-        return Plan("whole", width, min(size.n, _MAX_BLOCK), "no limit of memory is known")
+        block = min(size.n, _MAX_BLOCK)
+        memory = _memory(size, block, size.copies * size.whole + width * strip)
+        return Plan("whole", width, block, "no limit of memory is known", memory=memory)
     least = least_memory(size)
     if limit < least:
         raise InvalidParameterError(
@@ -132,25 +143,24 @@ def plan_accumulation(size: Size, X: Any, operator: PSDOperator, limit: int | No
         )
     block = _block(size, limit)
     free = limit - _fixed_memory(size, block)
-    strip = size.strip(size.n)
     fitting = (free - size.copies * size.whole) // strip
     if fitting >= min(size.d, _LEAST_WHOLE):
         reason = f"all features fit into {memory_text(limit)}"
-        return Plan("whole", min(width, fitting), block, reason)
+        width = min(width, fitting)
+        memory = _memory(size, block, size.copies * size.whole + width * strip)
+        return Plan("whole", width, block, reason, memory=memory)
     too_large = f"all features would take {memory_text(size.whole)} of {memory_text(limit)}"
     width = min(width, free // strip)
     passes = -(-size.d // width)
+    memory = _memory(size, block, width * strip)
     again = 2 * passes
-    candidates = [
-        (
-            again * _feature_cost(size),
-            Plan("columns", width, block, f"{too_large}; they are computed {again} times"),
-        )
-    ]
+    reason = f"{too_large}; they are computed {again} times"
+    columns = Plan("columns", width, block, reason, memory=memory)
+    candidates = [(again * _feature_cost(size), columns)]
     if shutil.disk_usage(tempfile.gettempdir()).free > 1.1 * size.whole:
         reason = f"{too_large}; they are in a file, read {passes / 2:.0f} times"
         cost = _feature_cost(size) + _DISK * size.itemsize / 4 * (2 + passes / 2)
-        candidates.append((cost, Plan("scratch", width, block, reason)))
+        candidates.append((cost, Plan("scratch", width, block, reason, memory=memory)))
     local = operator.local() if isinstance(operator, SplitOperator) else None
     if local is not None:
         by_rows = _plan_rows(size, X, local, block, free, too_large)
@@ -170,14 +180,14 @@ def _plan_rows(
     while points >= min(_LEAST_SET, size.n):
         sets = tuple(order[rows] for rows in row_blocks(size.n, points))
         reads = [local.reads(rows).shape[0] for rows in sets]
-        held = size.copies * max(reads)
-        if held * size.d * size.itemsize + size.strip(points) * width <= free:
+        held = size.copies * max(reads) * size.d * size.itemsize + size.strip(points) * width
+        if held <= free:
             times = sum(reads) / size.n
             reason = (
                 f"{too_large}; they are computed for {len(sets)} sets of points, each with its "
                 f"neighbours, {times:.1f} times in all"
             )
-            plan = Plan("rows", width, block, reason, sets)
+            plan = Plan("rows", width, block, reason, sets, _memory(size, block, held))
             return times * _feature_cost(size), plan
         points //= 2
     return None
@@ -185,19 +195,24 @@ def _plan_rows(
 
 def least_memory(size: Size) -> int:
     """Return the bytes that a strip of one column needs."""
-    fixed = _fixed_memory(size, min(size.n, _LEAST_BLOCK))
-    return fixed + size.strip(size.n)
+    return _memory(size, min(size.n, _LEAST_BLOCK), size.strip(size.n))
 
 
 def _block(size: Size, limit: int) -> int:
     """Return how many rows of features to compute at once: those of an eighth of the memory."""
-    rows = (limit - least_memory(size)) // (8 * _BLOCK_COPIES * size.d * size.itemsize)
+    least = _fixed_memory(size, min(size.n, _LEAST_BLOCK)) + size.strip(size.n)
+    rows = (limit - least) // (8 * _BLOCK_COPIES * size.d * size.itemsize)
     return min(size.n, _LEAST_BLOCK + min(rows, _MAX_BLOCK - _LEAST_BLOCK))
 
 
+def _memory(size: Size, block: int, held: int) -> int:
+    """Return the bytes of a plan that holds some of features: of the sum, or of the factor."""
+    return max(_fixed_memory(size, block) + held, size.factoring * size.d**2 * 8)
+
+
 def _fixed_memory(size: Size, block: int) -> int:
-    """Return the bytes of what every way holds: U, I + U, the factor, and a block of features."""
-    return 3 * size.d**2 * 8 + _BLOCK_COPIES * block * size.d * size.itemsize
+    """Return the bytes of what every way holds: U and its strips, and a block of features."""
+    return _MATRICES * size.d**2 * 8 + _BLOCK_COPIES * block * size.d * size.itemsize
 
 
 def _feature_cost(size: Size) -> float:
