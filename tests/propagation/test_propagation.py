@@ -9,7 +9,7 @@ from warpkern.exceptions import InvalidParameterError
 from warpkern.features import RBF
 from warpkern.graphs import ExactKNN
 from warpkern.operators import LaplacianPower
-from warpkern.propagation import Propagation, RidgeOnAll, smooth
+from warpkern.propagation import Propagation, RidgeOnAll, normalized_cut, smooth
 
 N = 120
 
@@ -101,7 +101,9 @@ def test_one_label_of_each_class_is_no_choice(moons):
     found, _ = run(X, labeled, np.eye(2)[y[labeled]])
     assert found.left_out is None
     assert found.trial.loss is None
-    assert (found.trial.power, found.trial.rounds) == (1, 0)
+    assert len(found.trials) == 4 * 9
+    assert found.trial.cut == min(t.cut for t in found.trials)
+    assert (found.targets.argmax(axis=1) == y).all()
 
 
 def test_rows_of_weight_zero_count_for_nothing(moons):
@@ -148,3 +150,25 @@ def test_bad_settings_are_named(moons, settings, message):
     X, y, labeled = moons
     with pytest.raises(InvalidParameterError, match=message):
         run(X, labeled, np.eye(2)[y[labeled]], **settings)
+
+
+def test_cut_is_that_of_its_definition(backend, moons, rng):
+    X, _, _ = moons
+    graph = ExactKNN(8).build(backend.asarray(X))
+    T = np.eye(3)[rng.integers(3, size=N)]
+    W = np.zeros((N, N))
+    indptr, indices = to_host(graph.indptr), to_host(graph.indices)
+    for i in range(N):
+        part = slice(indptr[i], indptr[i + 1])
+        W[i, indices[part]] = to_host(graph.weights)[part]
+    expected = sum(
+        W[np.ix_(t, ~t)].sum() / W[t].sum() for t in (T[:, c].astype(bool) for c in range(3))
+    )
+    assert normalized_cut(graph, backend.asarray(T)) == pytest.approx(expected)
+
+
+def test_rounds_that_are_given_are_done(moons):
+    X, y, labeled = moons
+    labeled = labeled[[0, 8]]
+    found, _ = run(X, labeled, np.eye(2)[y[labeled]], rounds=3, power=2)
+    assert (found.trial.power, found.trial.rounds) == (2, 3)

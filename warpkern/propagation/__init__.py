@@ -2,7 +2,16 @@
 
 from ._balance import balanced
 from ._choice import Propagated, Propagation, Trial
+from ._cut import normalized_cut
 from ._model import RidgeOnAll
 from ._smooth import smooth
 
-__all__ = ["Propagated", "Propagation", "RidgeOnAll", "Trial", "balanced", "smooth"]
+__all__ = [
+    "Propagated",
+    "Propagation",
+    "RidgeOnAll",
+    "Trial",
+    "balanced",
+    "normalized_cut",
+    "smooth",
+]

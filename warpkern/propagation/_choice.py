@@ -16,6 +16,7 @@ from ..heads import calibrated_loss
 from ..operators import LaplacianPower
 from ..progress import shown, silent
 from ._balance import balanced, shares, winners
+from ._cut import normalized_cut
 from ._model import RidgeOnAll
 from ._smooth import smooth
 
@@ -24,7 +25,6 @@ __all__ = ["Propagated", "Propagation", "Trial"]
 # Power of L and ridge. On MNIST, USPS, letters and text the least errors lay among these: higher
 # powers for many labels, a larger ridge for powers that are low.
 _CANDIDATES = ((1, 1e-2), (2, 1e-3), (2, 1e-4), (3, 1e-4))
-_FEW = (1, 1e-2)  # where there are too few labels to choose by: never far off
 _REGS = (0.1, 1.0)
 _ROUNDS = 8
 _MOST_FOLDS = 4
@@ -46,6 +46,8 @@ class Trial:
     rounds : int
     loss : float or None
         Calibrated logarithmic loss, or mean squared error in regression; None if not measured.
+    cut : float or None
+        Normalised cut of the graph by the classes; None if there were labels to hold out.
     """
 
     power: int
@@ -53,6 +55,7 @@ class Trial:
     reg: float
     rounds: int = 0
     loss: float | None = None
+    cut: float | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,8 +125,8 @@ class Propagation(BaseEstimator):  # type: ignore[misc]
     Notes
     -----
     What is "auto" is chosen by held-out labels, in four folds. With fewer than two labels for each
-    class, or ten in all, there is nothing to choose by, and the power is 1, the ridge 0.01, reg
-    0.1, without further rounds.
+    class, or ten in all, these say nothing: then the classes are taken that cut the graph least
+    (its normalised cut), with reg 0.1.
 
     The model smooths what the graph says: errors on new points are mostly below those of g. It is
     the limit of small mu of minimising over g and w
@@ -186,11 +189,9 @@ class Propagation(BaseEstimator):  # type: ignore[misc]
         known = _Known.of(labeled, values, weights, model.n, classes, self._prior(values, weights))
         candidates = self._candidates()
         folds = _folds(known, host_generator(self.random_state))
+        left_out = None
         if folds is None:
-            power, ridge = candidates[0] if len(candidates) == 1 else _FEW
-            rounds = self._rounds(0)
-            trial, left_out = Trial(power, ridge, self._regs()[0], rounds), None
-            tried = [trial]
+            trial, tried = self._least_cut(graph, model, known, candidates)
         else:
             trial, left_out, tried = self._chosen(graph, model, known, folds, candidates)
         steps = _Alternation(graph, model, [known], trial)
@@ -199,6 +200,29 @@ class Propagation(BaseEstimator):  # type: ignore[misc]
         (targets,) = steps.targets
         lam = model.lam(trial.reg)
         return Propagated(targets, steps.w, steps.b, left_out, lam, trial, tuple(tried))
+
+    def _least_cut(
+        self,
+        graph: Graph,
+        model: RidgeOnAll,
+        known: _Known,
+        candidates: Sequence[tuple[int, float]],
+    ) -> tuple[Trial, list[Trial]]:
+        """Return the trial whose classes cut the graph least, and all; real targets have one."""
+        reg = self._regs()[0]
+        if not known.classes:
+            trial = Trial(*candidates[0], reg, self._rounds(0))
+            return trial, [trial]
+        tried = []
+        for power, ridge in (shown if self.verbose else silent)(list(candidates), "targets tried"):
+            steps = _Alternation(graph, model, [known], Trial(power, ridge, reg))
+            for r in range(self._rounds(_ROUNDS) + 1):
+                if r > 0:
+                    steps.again()
+                cut = normalized_cut(graph, steps.targets[0])
+                tried.append(Trial(power, ridge, reg, r, cut=cut))
+        ended = tried if self.rounds == "auto" else [t for t in tried if t.rounds == self.rounds]
+        return min(ended, key=lambda t: t.cut or 0.0), tried
 
     def _chosen(
         self,
