@@ -33,6 +33,10 @@ class WarpClassifier(ClassifierMixin, WarpPredictor):  # type: ignore[misc]
         What is learnt on the warped features.
     rank : int, optional
         Keep only the `rank` directions that are smoothest on the graph.
+    targets : {"auto", "labeled", "propagated"} or Propagation
+        What the head learns: the labels; or classes for all points, which the graph makes of the
+        labels. "auto" fits both, and the head on labels without the warp, and keeps what does
+        best on labels that are left out: as long as the head tells (`krr` does).
     backend, device : str, optional
         Where to compute with NumPy input; the answers are NumPy arrays again.
         Input of another library is computed with where it is.
@@ -57,13 +61,20 @@ class WarpClassifier(ClassifierMixin, WarpPredictor):  # type: ignore[misc]
         out. None where the head does not tell them, or a class has fewer than three labels:
         then scores are put on the simplex.
     feature_map_, graph_, operator_, warp_, head_
-        The fitted stages.
+        The fitted stages; there is no warp where the model that was kept has none.
+    candidate_ : {"plain", "warped", "propagated"}
+        Which model was kept.
+    losses_ : dict
+        The loss of each candidate on labels that are left out.
+    propagated_ : Propagated or None
+        How targets were propagated, with all that was tried, if that is what was kept.
     n_features_in_ : int
 
     Notes
     -----
-    Cost of fitting: the graph, N p d for the features, N d^2 for the warp, and the
-    head; of predicting n rows: n p d. No training point is kept for predicting.
+    Cost of fitting: the graph, N p d for the features, N d^2 for the warp and as much for
+    propagated targets, some hundred products with the graph for these, and the head; of predicting
+    n rows: n p d. No training point is kept for predicting.
 
     References
     ----------

@@ -19,7 +19,8 @@ __all__ = ["WarpRegressor"]
 class WarpRegressor(MultiOutputMixin, RegressorMixin, WarpPredictor):  # type: ignore[misc]
     """Regressor that learns from labelled and unlabelled points, one output or many.
 
-    Parameters and fitted stages are those of `WarpClassifier`.
+    Parameters and fitted stages are those of `WarpClassifier`; propagated targets are the values of
+    a function that is smooth on the graph.
 
     Attributes
     ----------

@@ -23,7 +23,7 @@ from ._distances import chi2_distances, manhattan_distances, squared_distances
 from ._dot_products import Bilinear, Delta, Linear, Polynomial, Sigmoid
 from ._exponential import RBF, Chi2, Laplace
 from ._histograms import AdditiveChi2, SemigroupLaplace, SkewedChi2, SkewedIntersection
-from ._landmark_kernel import LandmarkKernel, warped_root
+from ._landmark_kernel import LandmarkKernel, landmark_points, warped_root
 from ._landmark_root import LandmarkRoot, landmark_root
 from ._landmarks import LANDMARKS
 from ._named import resolve_kernel
@@ -55,6 +55,7 @@ __all__ = [
     "choose_gamma",
     "diagonal",
     "host_sample",
+    "landmark_points",
     "landmark_root",
     "LandmarkRoot",
     "warped_root",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from ..array import Array, namespace, take_rows
 from ..contracts import LandmarkOperator
@@ -10,7 +11,7 @@ from ..exceptions import InvalidDataError
 from ._base import Kernel
 from ._landmark_root import LandmarkRoot, landmark_root
 
-__all__ = ["LandmarkKernel", "warped_root"]
+__all__ = ["LandmarkKernel", "landmark_points", "warped_root"]
 
 
 class LandmarkKernel(Kernel):
@@ -60,13 +61,8 @@ class LandmarkKernel(Kernel):
                 "LandmarkKernel takes an operator that is known by the covariance of its "
                 f"landmarks. Got {type(operator).__name__}: use WarpedKernel."
             )
-        last = int(namespace(operator.support).max(operator.support))
-        if X.shape[0] <= last:
-            raise InvalidDataError(
-                f"The operator has row {last} for a landmark. Got X with {X.shape[0]} rows."
-            )
         self.kernel = kernel
-        self.landmarks = take_rows(X, operator.support)
+        self.landmarks = landmark_points(X, operator.support)
         self.alpha = operator.alpha
         self._root = warped_root(kernel(self.landmarks, self.landmarks), operator)
 
@@ -81,6 +77,16 @@ class LandmarkKernel(Kernel):
         """B k_S(x), (m, n), for B^T B = (C + alpha K_SS)^-1."""
         k_S = self.kernel(self.landmarks, X)
         return self._root.apply(namespace(k_S).astype(k_S, self._root.F.dtype, copy=False))
+
+
+def landmark_points(X: Any, support: Array) -> Any:
+    """Return the rows of X (N, p) that are landmarks, or raise if there are not as many."""
+    last = int(namespace(support).max(support))
+    if X.shape[0] <= last:
+        raise InvalidDataError(
+            f"The operator has row {last} for a landmark. Got X with {X.shape[0]} rows."
+        )
+    return take_rows(X, support)
 
 
 def warped_root(K: Array, operator: LandmarkOperator) -> LandmarkRoot:

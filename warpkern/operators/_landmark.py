@@ -22,6 +22,7 @@ from ..exceptions import (
     require_integer,
     require_number,
     require_positive,
+    require_share,
 )
 from ..kernels import LandmarkRoot, landmark_root
 from ..progress import shown, silent
@@ -146,7 +147,7 @@ class BaseLandmarks(BaseOperator):
             normalized=self._is_normalized(),
             method=self.solver,
             n_right_sides=m * ((self._checked_power() + 1) // 2),
-            tol=require_positive(self, "tol", self.tol),
+            tol=require_share(self, "tol", self.tol),
             progress=shown if self.verbose else silent,
         )
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from ..array import Array, namespace, parse_memory, take_rows
+from ..array import Array, parse_memory
 from ..contracts import FeatureMap, LandmarkOperator, PSDOperator, SplitOperator
 from ..exceptions import InvalidDataError, InvalidParameterError, invalid_parameter, require_integer
+from ..kernels import landmark_points
 from ..progress import shown, silent
 from ._accumulate import warping_matrix
 from ._checkpoint import Checkpoint, Saved, fingerprint, require_folder
@@ -131,12 +132,7 @@ def _supported(X: Any, operator: PSDOperator) -> Any:
     """Return the rows of X (N, p) that the operator acts on."""
     if operator.support is None:
         return X
-    last = int(namespace(operator.support).max(operator.support))
-    if X.shape[0] <= last:
-        raise InvalidDataError(
-            f"The operator has row {last} for a landmark. Got X with {X.shape[0]} rows."
-        )
-    return take_rows(X, operator.support)
+    return landmark_points(X, operator.support)
 
 
 def _is_zero(operator: PSDOperator) -> bool:
