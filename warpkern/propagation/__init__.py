@@ -1,7 +1,8 @@
 """Propagation: labels of a few points to targets for all of them, along the graph."""
 
+from ._alternation import Trial
 from ._balance import balanced
-from ._choice import Propagated, Propagation, Trial
+from ._choice import Propagated, Propagation
 from ._cut import normalized_cut
 from ._model import RidgeOnAll
 from ._smooth import smooth

@@ -3,59 +3,28 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from sklearn.base import BaseEstimator
 
-from ..array import Array, host, host_generator, namespace, place, to_host
+from ..array import Array, host_generator, namespace, place
 from ..contracts import Graph
 from ..exceptions import invalid_parameter, require_integer, require_positive
-from ..heads import calibrated_loss
-from ..operators import LaplacianPower
 from ..progress import shown, silent
-from ._balance import balanced, shares, winners
+from ._alternation import Alternation, Trial
 from ._cut import normalized_cut
+from ._known import Known, held_out, held_out_loss, make_folds
 from ._model import RidgeOnAll
-from ._smooth import smooth
 
-__all__ = ["Propagated", "Propagation", "Trial"]
+__all__ = ["Propagated", "Propagation"]
 
 # Power of L and ridge. On MNIST, USPS, letters and text the least errors lay among these: higher
 # powers for many labels, a larger ridge for powers that are low.
 _CANDIDATES = ((1, 1e-2), (2, 1e-3), (2, 1e-4), (3, 1e-4))
 _REGS = (0.1, 1.0)
 _ROUNDS = 8
-_MOST_FOLDS = 4
-_LEAST_PER_CLASS, _LEAST_ROWS = 2, 10  # labels with which holding some out tells something
-_MU = 0.1  # weight of the model's own scores beside that of the graph
-_CLAMP = 1e3  # weight of labels, where scores are smoothed
-_TEMPERATURE = 0.1  # of the scores, which are 0 and 1 for targets that are met
-
-
-@dataclass(frozen=True)
-class Trial:
-    """One way to make targets, and how well held-out labels were predicted.
-
-    Attributes
-    ----------
-    power : int
-    ridge : float
-    reg : float
-    rounds : int
-    loss : float or None
-        Calibrated logarithmic loss, or mean squared error in regression; None if not measured.
-    cut : float or None
-        Normalised cut of the graph by the classes; None if there were labels to hold out.
-    """
-
-    power: int
-    ridge: float
-    reg: float
-    rounds: int = 0
-    loss: float | None = None
-    cut: float | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -186,15 +155,16 @@ class Propagation(BaseEstimator):  # type: ignore[misc]
         classes : bool
             Whether the values are classes.
         """
-        known = _Known.of(labeled, values, weights, model.n, classes, self._prior(values, weights))
+        prior = self._prior(values, weights) if classes else values[0, :]
+        known = Known.of(labeled, values, weights, model.n, classes, prior)
         candidates = self._candidates()
-        folds = _folds(known, host_generator(self.random_state))
+        folds = make_folds(known, host_generator(self.random_state))
         left_out = None
         if folds is None:
             trial, tried = self._least_cut(graph, model, known, candidates)
         else:
             trial, left_out, tried = self._chosen(graph, model, known, folds, candidates)
-        steps = _Alternation(graph, model, [known], trial)
+        steps = Alternation(graph, model, [known], trial)
         for _ in range(trial.rounds):
             steps.again()
         (targets,) = steps.targets
@@ -205,7 +175,7 @@ class Propagation(BaseEstimator):  # type: ignore[misc]
         self,
         graph: Graph,
         model: RidgeOnAll,
-        known: _Known,
+        known: Known,
         candidates: Sequence[tuple[int, float]],
     ) -> tuple[Trial, list[Trial]]:
         """Return the trial whose classes cut the graph least, and all; real targets have one."""
@@ -215,7 +185,7 @@ class Propagation(BaseEstimator):  # type: ignore[misc]
             return trial, [trial]
         tried = []
         for power, ridge in (shown if self.verbose else silent)(list(candidates), "targets tried"):
-            steps = _Alternation(graph, model, [known], Trial(power, ridge, reg))
+            steps = Alternation(graph, model, [known], Trial(power, ridge, reg))
             for r in range(self._rounds(_ROUNDS) + 1):
                 if r > 0:
                     steps.again()
@@ -228,7 +198,7 @@ class Propagation(BaseEstimator):  # type: ignore[misc]
         self,
         graph: Graph,
         model: RidgeOnAll,
-        known: _Known,
+        known: Known,
         folds: list[Array],
         candidates: Sequence[tuple[int, float]],
     ) -> tuple[Trial, Array, list[Trial]]:
@@ -237,7 +207,7 @@ class Propagation(BaseEstimator):  # type: ignore[misc]
         progress = shown if self.verbose else silent
         tried: list[_Tried] = []
         for power, ridge in progress(list(candidates), "targets tried"):
-            steps = _Alternation(graph, model, parts, Trial(power, ridge, self._regs()[0]))
+            steps = Alternation(graph, model, parts, Trial(power, ridge, self._regs()[0]))
             for reg in self._regs():
                 steps.refit(reg)
                 tried.append(_Tried.of(steps, known, folds, 0))
@@ -270,128 +240,24 @@ class Propagation(BaseEstimator):  # type: ignore[misc]
             return most
         return require_integer(self, "rounds", self.rounds, least=0, also="'auto' or ")
 
-    def _prior(self, values: Array, weights: Array | None) -> Callable[[], Array]:
-        """Return the shares of the classes, when asked for."""
-
-        def prior() -> Array:
-            xp = namespace(values)
-            n_classes = values.shape[1]
-            if isinstance(self.class_prior, str) and self.class_prior == "uniform":
-                return xp.ones_like(values[0, :]) / n_classes
-            if isinstance(self.class_prior, str) and self.class_prior == "labels":
-                s = xp.ones_like(values[:, 0]) if weights is None else weights
-                counts = s @ values + 1.0  # one more of each, for those that were not drawn
-                return counts / xp.sum(counts)
-            expected = f"'labels', 'uniform' or {n_classes} numbers > 0"
-            try:
-                given = place(self.class_prior, like=values, dtype=values.dtype)
-            except (TypeError, ValueError) as error:
-                raise invalid_parameter(self, "class_prior", expected, self.class_prior) from error
-            if given.shape != (n_classes,) or not bool(xp.all(given > 0)):
-                raise invalid_parameter(self, "class_prior", expected, self.class_prior)
-            return given / xp.sum(given)
-
-        return prior
-
-
-@dataclass(frozen=True, eq=False)
-class _Known:
-    """What is known: labelled rows on the host, values (N, k) and weights (N, 1) on all rows."""
-
-    rows: Array
-    values: Array
-    weights: Array
-    classes: bool
-    prior: Array
-
-    @classmethod
-    def of(
-        cls,
-        labeled: Array,
-        values: Array,
-        weights: Array | None,
-        n: int,
-        classes: bool,
-        prior: Callable[[], Array],
-    ) -> _Known:
-        rows, y = to_host(labeled), to_host(values)
-        s = (
-            host.ones(len(rows))
-            if weights is None
-            else to_host(weights) / host.mean(to_host(weights))
-        )
-        Y = host.zeros((n, y.shape[1]), dtype=y.dtype)
-        J = host.zeros((n, 1), dtype=y.dtype)
-        Y[rows], J[rows, 0] = y, s
-        like = values
-        shares_of = prior() if classes else values[0, :]
-        return cls(
-            rows,
-            place(Y, like=like, dtype=like.dtype),
-            place(J, like=like, dtype=like.dtype),
-            classes,
-            shares_of,
-        )
-
-    def without(self, left_out: Array) -> _Known:
-        """Return the same without some labels, by their rows."""
-        keep = host.ones(self.values.shape[0], dtype=bool)
-        keep[left_out] = False
-        like = self.values
-        mask = place(keep[:, None], like=like, dtype=like.dtype)
-        rows = self.rows[keep[self.rows]]
-        return replace(self, rows=rows, values=mask * like, weights=mask * self.weights)
-
-
-class _Alternation:
-    """Targets and model, in turn, for one or several sets of labels at once."""
-
-    def __init__(self, graph: Graph, model: RidgeOnAll, parts: list[_Known], trial: Trial) -> None:
-        self._model, self._parts, self.trial = model, parts, trial
-        self._M = LaplacianPower(1.0, trial.power).fit(graph)
-        g = self._smoothed([p.weights for p in parts], [p.values for p in parts], trial.ridge)
-        self.targets = [self._targets(p, part) for p, part in zip(parts, g, strict=True)]
-        self.refit(trial.reg)
-
-    def refit(self, reg: float) -> None:
-        """Fit the model to the targets."""
-        self.trial = replace(self.trial, reg=reg)
-        xp = namespace(self.targets[0])
-        self.w, self.b = self._model.fit(xp.concat(self.targets, axis=1), reg)
-        self.scores = self._split(self._model.scores(self.w, self.b))
-
-    def again(self) -> None:
-        """Smooth the model's scores on the graph, with the labels held, and fit the model."""
-        xp = namespace(self.w)
-        weights, values = [], []
-        for part, scores in zip(self._parts, self.scores, strict=True):
-            known = part.weights > 0
-            if part.classes:
-                scores = balanced(shares(scores, _TEMPERATURE), part.prior)
-            values.append(xp.where(known, part.values, scores))
-            weights.append(_MU + _CLAMP * part.weights)
-        g = self._smoothed(weights, values, self.trial.ridge)
-        self.targets = [
-            self._targets(part, balanced(own, part.prior) if part.classes else own)
-            for part, own in zip(self._parts, g, strict=True)
-        ]
-        self.refit(self.trial.reg)
-
-    def _smoothed(self, weights: list[Array], values: list[Array], ridge: float) -> list[Array]:
-        xp = namespace(values[0])
-        k = values[0].shape[1]
-        wide = xp.concat([xp.broadcast_to(w, (w.shape[0], k)) for w in weights], axis=1)
-        return self._split(smooth(self._M, wide, xp.concat(values, axis=1), ridge=ridge))
-
-    def _split(self, columns: Array) -> list[Array]:
-        k = self._parts[0].values.shape[1]
-        return [columns[:, j * k : (j + 1) * k] for j in range(len(self._parts))]
-
-    def _targets(self, part: _Known, g: Array) -> Array:
-        """The winning class, and the labels where they are known; or g itself."""
-        if not part.classes:
-            return g
-        return namespace(g).where(part.weights > 0, part.values, winners(g))
+    def _prior(self, values: Array, weights: Array | None) -> Array:
+        """Return the shares of the classes (C,)."""
+        xp = namespace(values)
+        n_classes = values.shape[1]
+        if isinstance(self.class_prior, str) and self.class_prior == "uniform":
+            return xp.ones_like(values[0, :]) / n_classes
+        if isinstance(self.class_prior, str) and self.class_prior == "labels":
+            s = xp.ones_like(values[:, 0]) if weights is None else weights
+            counts = s @ values + 1.0  # one more of each, for those that were not drawn
+            return counts / xp.sum(counts)
+        expected = f"'labels', 'uniform' or {n_classes} numbers > 0"
+        try:
+            given = place(self.class_prior, like=values, dtype=values.dtype)
+        except (TypeError, ValueError) as error:
+            raise invalid_parameter(self, "class_prior", expected, self.class_prior) from error
+        if given.shape != (n_classes,) or not bool(xp.all(given > 0)):
+            raise invalid_parameter(self, "class_prior", expected, self.class_prior)
+        return given / xp.sum(given)
 
 
 @dataclass(frozen=True, eq=False)
@@ -400,47 +266,14 @@ class _Tried:
 
     trial: Trial
     left_out: Array
-    steps: _Alternation
+    steps: Alternation
 
     @classmethod
-    def of(cls, steps: _Alternation, known: _Known, folds: list[Array], rounds: int) -> _Tried:
-        left_out = _held_out(known, folds, steps.scores)
-        loss = _loss(known, left_out)
+    def of(cls, steps: Alternation, known: Known, folds: list[Array], rounds: int) -> _Tried:
+        left_out = held_out(known, folds, steps.scores)
+        loss = held_out_loss(known, left_out)
         return cls(replace(steps.trial, rounds=rounds, loss=loss), left_out, copy.copy(steps))
 
     @property
     def loss(self) -> float:
         return float(self.trial.loss or 0.0)
-
-
-def _folds(known: _Known, rng: Any) -> list[Array] | None:
-    """Return sets of labelled rows, each class spread over them; None if they are too few."""
-    if not known.classes:
-        rows = rng.permutation(known.rows)
-        return (
-            None if len(rows) < _LEAST_ROWS else [rows[j::_MOST_FOLDS] for j in range(_MOST_FOLDS)]
-        )
-    codes = host.argmax(to_host(known.values)[known.rows], axis=1)
-    if len(codes) < max(_LEAST_ROWS, _LEAST_PER_CLASS * known.values.shape[1]):
-        return None
-    order = rng.permutation(len(codes))
-    order = order[host.argsort(codes[order], stable=True)]
-    return [known.rows[order[j::_MOST_FOLDS]] for j in range(_MOST_FOLDS)]
-
-
-def _held_out(known: _Known, folds: list[Array], scores: list[Array]) -> Array:
-    """Return the scores (n_l, k) of the labelled rows by the fold that was fitted without them."""
-    k = known.values.shape[1]
-    found = host.empty((known.values.shape[0], k), dtype=host.float64)
-    for rows, part in zip(folds, scores, strict=True):
-        found[rows] = to_host(part)[rows]
-    return place(found[known.rows], like=known.values, dtype=known.values.dtype)
-
-
-def _loss(known: _Known, left_out: Array) -> float:
-    """Return the loss of scores of the labelled rows."""
-    z, y = to_host(left_out), to_host(known.values)[known.rows]
-    s = to_host(known.weights)[known.rows, 0]
-    if known.classes:
-        return calibrated_loss(z, 2.0 * y - 1.0, s)
-    return float(host.average(host.mean((z - y) ** 2, axis=1), weights=s))

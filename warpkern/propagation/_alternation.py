@@ -1,0 +1,94 @@
+"""Targets and model, in turn."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from ..array import Array, namespace
+from ..contracts import Graph
+from ..operators import LaplacianPower
+from ._balance import balanced, shares, winners
+from ._known import Known
+from ._model import RidgeOnAll
+from ._smooth import smooth
+
+__all__ = ["Alternation", "Trial"]
+
+_MU = 0.1  # weight of the model's own scores beside that of the graph
+_CLAMP = 1e3  # weight of labels, where scores are smoothed
+_TEMPERATURE = 0.1  # of the scores, which are 0 and 1 for targets that are met
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One way to make targets, and how well held-out labels were predicted.
+
+    Attributes
+    ----------
+    power : int
+    ridge : float
+    reg : float
+    rounds : int
+    loss : float or None
+        Calibrated logarithmic loss, or mean squared error in regression; None if not measured.
+    cut : float or None
+        Normalised cut of the graph by the classes; None if there were labels to hold out.
+    """
+
+    power: int
+    ridge: float
+    reg: float
+    rounds: int = 0
+    loss: float | None = None
+    cut: float | None = None
+
+
+class Alternation:
+    """Targets and model, in turn, for one or several sets of labels at once."""
+
+    def __init__(self, graph: Graph, model: RidgeOnAll, parts: list[Known], trial: Trial) -> None:
+        self._model, self._parts, self.trial = model, parts, trial
+        self._M = LaplacianPower(1.0, trial.power).fit(graph)
+        g = self._smoothed([p.weights for p in parts], [p.values for p in parts], trial.ridge)
+        self.targets = [self._targets(p, part) for p, part in zip(parts, g, strict=True)]
+        self.refit(trial.reg)
+
+    def refit(self, reg: float) -> None:
+        """Fit the model to the targets."""
+        self.trial = replace(self.trial, reg=reg)
+        xp = namespace(self.targets[0])
+        self.w, self.b = self._model.fit(xp.concat(self.targets, axis=1), reg)
+        self.scores = self._split(self._model.scores(self.w, self.b))
+
+    def again(self) -> None:
+        """Smooth the model's scores on the graph, with the labels held, and fit the model."""
+        xp = namespace(self.w)
+        weights, values = [], []
+        for part, scores in zip(self._parts, self.scores, strict=True):
+            known = part.weights > 0
+            if part.classes:
+                scores = balanced(shares(scores, _TEMPERATURE), part.prior)
+            values.append(xp.where(known, part.values, scores))
+            weights.append(_MU + _CLAMP * part.weights)
+        g = self._smoothed(weights, values, self.trial.ridge)
+        self.targets = [
+            self._targets(part, balanced(own, part.prior) if part.classes else own)
+            for part, own in zip(self._parts, g, strict=True)
+        ]
+        self.refit(self.trial.reg)
+
+    def _smoothed(self, weights: list[Array], values: list[Array], ridge: float) -> list[Array]:
+        xp = namespace(values[0])
+        k = values[0].shape[1]
+        wide = xp.concat([xp.broadcast_to(w, (w.shape[0], k)) for w in weights], axis=1)
+        return self._split(smooth(self._M, wide, xp.concat(values, axis=1), ridge=ridge))
+
+    def _split(self, columns: Array) -> list[Array]:
+        k = self._parts[0].values.shape[1]
+        return [columns[:, j * k : (j + 1) * k] for j in range(len(self._parts))]
+
+    def _targets(self, part: Known, g: Array) -> Array:
+        """The winning class, and the labels where they are known; or g itself."""
+        if not part.classes:
+            return g
+        return namespace(g).where(part.weights > 0, part.values, winners(g))
