@@ -9,7 +9,7 @@ from warpkern.array import backend_of, to_host
 from warpkern.exceptions import InvalidDataError, InvalidParameterError
 from warpkern.features import RBF
 from warpkern.graphs import ExactKNN
-from warpkern.heads import SVM
+from warpkern.heads import KRR, SVM
 from warpkern.operators import LaplacianPower
 from warpkern.propagation import Propagation
 
@@ -82,8 +82,16 @@ def test_settings_of_the_propagation_are_parameters(digits):
     assert (trial.power, trial.ridge, trial.reg, trial.rounds) == (2, 1e-3, 1.0, 0)
 
 
+def test_a_ridge_that_is_given_is_that_of_the_regression(digits):
+    X, y, _ = digits
+    model = wk.WarpClassifier(RBF(100), head=KRR(7.0), targets="propagated", random_state=0)
+    model.fit(X, y)
+    assert model.propagated_.trial.reg == 7.0
+    assert {trial.reg for trial in model.propagated_.trials} == {7.0}
+
+
 def test_two_classes_have_one_column(rng):
-    X, y = wk.datasets.make_two_moons(300, n_labeled=10, random_state=0)
+    X, y = wk.datasets.make_two_moons(300, n_labeled=30, random_state=0)
     model = wk.WarpClassifier(RBF(100), targets="propagated", random_state=0).fit(X, y)
     assert model.coef_.shape == (100, 1)
     assert model.decision_function(X).shape == (300,)

@@ -17,7 +17,7 @@ N = 120
 @pytest.fixture
 def moons():
     X, y = make_two_moons(N, random_state=0)
-    return X, y, np.asarray([*np.nonzero(y == 0)[0][:8], *np.nonzero(y == 1)[0][:8]])
+    return X, y, np.asarray([*np.nonzero(y == 0)[0][:12], *np.nonzero(y == 1)[0][:12]])
 
 
 def run(X, labeled, values, weights=None, classes=True, limit=None, **settings):
@@ -27,13 +27,14 @@ def run(X, labeled, values, weights=None, classes=True, limit=None, **settings):
     return propagation.run(graph, model, labeled, values, weights, classes=classes), model
 
 
-@pytest.mark.parametrize("held", [True, False])
-def test_ridge_on_all_is_ridge_regression(backend, held, rng):
-    X = rng.normal(size=(800, 3))
+@pytest.mark.parametrize(("n", "held"), [(800, True), (800, False), (20, True)])
+def test_ridge_on_all_is_ridge_regression(backend, n, held, rng):
+    """With all features, with features computed again, and with fewer points than features."""
+    X = rng.normal(size=(n, 3))
     phi = RBF(30, random_state=0).fit(backend.asarray(X))
     model = RidgeOnAll(phi, backend.asarray(X), memory_limit=None if held else 350_000)
     assert (model._Phi is not None) == held
-    T = rng.normal(size=(800, 2))
+    T = rng.normal(size=(n, 2))
     w, b = model.fit(backend.asarray(T), 0.3)
     assert backend_of(w) == backend
     Phi = to_host(phi.transform(backend.asarray(X)))
@@ -90,18 +91,18 @@ def test_held_out_scores_come_from_models_without_those_labels(moons):
 def test_labels_are_chosen_by_and_all_trials_are_told(moons):
     X, y, labeled = moons
     found, _ = run(X, labeled, np.eye(2)[y[labeled]])
-    assert len(found.trials) == 4 * 2 + 8
+    assert len(found.trials) == 5 * 2 + 8
     assert found.trial.loss == min(t.loss for t in found.trials)
     assert (found.targets.argmax(axis=1) == y).mean() > 0.95
 
 
 def test_one_label_of_each_class_is_no_choice(moons):
     X, y, labeled = moons
-    labeled = labeled[[0, 8]]
+    labeled = labeled[[0, 12]]
     found, _ = run(X, labeled, np.eye(2)[y[labeled]])
     assert found.left_out is None
     assert found.trial.loss is None
-    assert len(found.trials) == 4 * 9
+    assert len(found.trials) == 5 * 9
     assert found.trial.cut == min(t.cut for t in found.trials)
     assert (found.targets.argmax(axis=1) == y).all()
 
@@ -111,7 +112,7 @@ def test_rows_of_weight_zero_count_for_nothing(moons):
     values = np.eye(2)[y[labeled]]
     wrong = values.copy()
     wrong[:4] = 1.0 - wrong[:4]
-    weights = np.asarray([0.0] * 4 + [1.0] * 12)
+    weights = np.asarray([0.0] * 4 + [1.0] * 20)
     settings = {"power": 1, "ridge": 1e-2, "reg": 0.5, "rounds": 0}
     found, _ = run(X, labeled, wrong, weights, **settings)
     without, _ = run(X, labeled[4:], values[4:], **settings)
@@ -129,7 +130,7 @@ def test_prior_of_the_classes_is_met(moons):
 def test_real_targets_are_smoothed(rng):
     X = np.sort(rng.uniform(-3, 3, (N, 1)), axis=0)
     truth = np.sin(X)
-    labeled = np.arange(0, N, 8)
+    labeled = np.arange(0, N, 5)
     found, model = run(X, labeled, truth[labeled], classes=False)
     assert found.trial.rounds == 0
     assert np.abs(model.scores(found.coef, found.intercept) - truth).mean() < 0.15
@@ -169,6 +170,6 @@ def test_cut_is_that_of_its_definition(backend, moons, rng):
 
 def test_rounds_that_are_given_are_done(moons):
     X, y, labeled = moons
-    labeled = labeled[[0, 8]]
+    labeled = labeled[[0, 12]]
     found, _ = run(X, labeled, np.eye(2)[y[labeled]], rounds=3, power=2)
     assert (found.trial.power, found.trial.rounds) == (2, 3)

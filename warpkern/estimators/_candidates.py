@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 from ..array import Array, namespace, take_rows
@@ -75,6 +76,8 @@ def propagated_candidate(
             + ("no operator, and so no graph." if stages.graph is None else "a list of graphs.")
         )
     classes = targets.classes is not None
+    if settings.reg == "auto" and isinstance(getattr(head, "reg", None), Real):
+        settings.set_params(reg=head.reg)  # what the user has set is left alone
     model = RidgeOnAll(stages.feature_map, X, memory_limit=memory_limit, verbose=settings.verbose)
     values = _indicators(targets.values) if classes else targets.values
     found = settings.run(stages.graph, model, targets.labeled, values, weights, classes=classes)

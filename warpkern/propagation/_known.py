@@ -11,7 +11,7 @@ from ..heads import calibrated_loss
 __all__ = ["Known", "held_out", "held_out_loss", "make_folds"]
 
 _FOLDS = 4
-_LEAST_PER_CLASS, _LEAST_ROWS = 2, 10  # labels with which holding some out tells something
+_LEAST_PER_CLASS, _LEAST_ROWS = 2, 20  # labels with which holding some out tells something
 
 
 @dataclass(frozen=True, eq=False)

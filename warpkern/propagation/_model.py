@@ -37,7 +37,8 @@ class RidgeOnAll:
 
     Notes
     -----
-    N d^2 once, d^3 / 3 for each lambda, and then 2 N d k for k columns of targets.
+    N d^2 once, d^3 / 3 for each lambda, and then 2 N d k for k columns of targets; with fewer
+    points than features N^2 d and N^3 / 3.
     """
 
     def __init__(
@@ -50,15 +51,23 @@ class RidgeOnAll:
         self._features = Features(feature_map, X, max(1, _BLOCK_BYTES // (size * d)))
         self.n = X.shape[0]
         self._wide = accumulation_dtype(like, xp)
-        C = second_moment(feature_map, X, memory_limit=memory_limit, verbose=verbose)
-        self._scale = float(xp.sum(xp.linalg.diagonal(C))) / self.n  # mean |phi|^2
+        self._factors: dict[float, Array] = {}
         limit = parse_memory(memory_limit, "the model", like)
         held = limit is None or 2 * self.n * d * size + 4 * d * d * 8 < limit
+        self._is_dual = held and self.n < d
         self._Phi = self._features.rows() if held else None
         ones = xp.ones((self.n, 1), dtype=like.dtype, device=like.device)
         self._mean = self._product(ones)[:, 0] / self.n
-        self._moment = C - self.n * self._mean[:, None] * self._mean[None, :]
-        self._factors: dict[float, Array] = {}
+        if self._is_dual:
+            rows = self._centred()
+            self._gram = rows @ rows.T
+            centre = float(xp.sum(self._mean * self._mean))
+            total = float(xp.sum(xp.linalg.diagonal(self._gram))) + self.n * centre
+        else:
+            C = second_moment(feature_map, X, memory_limit=memory_limit, verbose=verbose)
+            self._gram = C - self.n * self._mean[:, None] * self._mean[None, :]
+            total = float(xp.sum(xp.linalg.diagonal(C)))
+        self._scale = total / self.n  # mean |phi|^2
 
     def lam(self, reg: float) -> float:
         """Return lambda, reg times the mean of |phi|^2."""
@@ -67,14 +76,16 @@ class RidgeOnAll:
     def fit(self, T: Array, reg: float) -> tuple[Array, Array]:
         """Return w (d, k) and b (k,) for targets T (N, k)."""
         xp = namespace(T)
-        if reg not in self._factors:
-            d = self._moment.shape[0]
-            identity = xp.eye(d, dtype=self._wide, device=T.device)
-            self._factors[reg] = cholesky(self._moment + self.lam(reg) * identity)
-        R = self._factors[reg]
-        mean = xp.mean(xp.astype(T, self._wide, copy=False), axis=0)
-        b = self._product(T) - self.n * self._mean[:, None] * mean[None, :]
+        R = self._factor(reg, T)
+        wide = xp.astype(T, self._wide, copy=False)
+        mean = xp.mean(wide, axis=0)
+        if self._is_dual:
+            b = wide - mean
+        else:
+            b = self._product(T) - self.n * self._mean[:, None] * mean[None, :]
         w = solve_triangular(R, solve_triangular(R, b), transpose=True)
+        if self._is_dual:
+            w = self._centred().T @ w
         intercept = mean - self._mean @ w
         return xp.astype(w, T.dtype, copy=False), xp.astype(intercept, T.dtype, copy=False)
 
@@ -82,6 +93,18 @@ class RidgeOnAll:
         """Return phi(x) . w + b of all points, (N, k)."""
         parts = [Phi @ w + b for _, Phi in self._blocks()]
         return namespace(w).concat(parts, axis=0)
+
+    def _factor(self, reg: float, like: Array) -> Array:
+        """The Cholesky factor of the smaller system."""
+        if reg not in self._factors:
+            order = self._gram.shape[0]
+            identity = namespace(like).eye(order, dtype=self._wide, device=like.device)
+            self._factors[reg] = cholesky(self._gram + self.lam(reg) * identity)
+        return self._factors[reg]
+
+    def _centred(self) -> Array:
+        """Phi less its mean, (N, d), in the widest type, for few points."""
+        return namespace(self._mean).astype(self._Phi, self._wide, copy=False) - self._mean
 
     def _product(self, T: Array) -> Array:
         """Phi^T T (d, k), blocks summed in the widest type."""
