@@ -10,6 +10,7 @@ import warpkern as wk
 from warpkern.array import Backend, backend_of, to_host
 from warpkern.exceptions import BackendError
 from warpkern.features import RBF
+from warpkern.heads import KRR
 
 TOLERANCE = {np.float64: 1e-8, np.float32: 1e-3}
 
@@ -20,8 +21,14 @@ def digits():
     return X[:400], wk.datasets.hide_labels(y[:400], 30, random_state=0), X[400:500]
 
 
+def classifier(**options):
+    """A model without choices: these are compared in test_candidates.py."""
+    settings = {"head": KRR(1e-2), "targets": "labeled", "random_state": 0}
+    return wk.WarpClassifier(RBF(200), **settings, **options)
+
+
 def fit_and_score(X, y, X_new):
-    model = wk.WarpClassifier(feature_map=RBF(200), random_state=0).fit(X, y)
+    model = classifier().fit(X, y)
     return model.decision_function(X_new), model.predict(X_new), model.predict_proba(X_new)
 
 
@@ -45,7 +52,8 @@ def test_regressor_agrees_with_numpy_in_float64(backend, dtype, rng):
     y[20:] = np.nan
 
     def fit_and_predict(X, y):
-        return wk.WarpRegressor(feature_map=RBF(100), random_state=0).fit(X, y).predict(X)
+        model = wk.WarpRegressor(feature_map=RBF(100), targets="labeled", random_state=0)
+        return model.fit(X, y).predict(X)
 
     result = fit_and_predict(backend.asarray(X.astype(dtype)), backend.asarray(y.astype(dtype)))
     assert backend_of(result) == backend
@@ -76,9 +84,7 @@ def test_device_without_float64(digits):
 
 def test_host_input_computes_elsewhere_and_answers_in_numpy(backend, digits):
     X, y, X_new = digits
-    model = wk.WarpClassifier(
-        feature_map=RBF(200), backend=backend.name, device=backend.device, random_state=0
-    ).fit(X, y)
+    model = classifier(backend=backend.name, device=backend.device).fit(X, y)
     assert backend_of(model.coef_) == model.backend_ == backend
     scores = model.decision_function(X_new)
     assert isinstance(scores, np.ndarray)
@@ -88,7 +94,7 @@ def test_host_input_computes_elsewhere_and_answers_in_numpy(backend, digits):
 @pytest.mark.parametrize("name", ["torch", "array_api_strict"])
 def test_a_moved_model_predicts_there_and_the_original_stays(name, digits):
     X, y, X_new = digits
-    model = wk.WarpClassifier(feature_map=RBF(200), random_state=0).fit(X, y)
+    model = classifier().fit(X, y)
     moved = model.to(name)
     there = Backend.named(name)
     scores = moved.decision_function(there.asarray(X_new))
@@ -103,7 +109,7 @@ def test_a_moved_model_predicts_there_and_the_original_stays(name, digits):
 def test_other_library_at_predict_is_refused_with_the_way_out(digits):
     X, y, X_new = digits
     torch = Backend.named("torch")
-    model = wk.WarpClassifier(feature_map=RBF(20), random_state=0).fit(X, y)
+    model = wk.WarpClassifier(RBF(20), targets="labeled", random_state=0).fit(X, y)
     with pytest.raises(BackendError, match=r"model\.to\('torch', 'cpu'\)"):
         model.predict(torch.asarray(X_new))
 
@@ -116,7 +122,7 @@ def test_backend_that_contradicts_the_input_is_refused(digits):
 
 def test_boolean_labels(backend, digits):
     X, _, X_new = digits
-    model = wk.WarpClassifier(feature_map=RBF(20), random_state=0)
+    model = wk.WarpClassifier(RBF(20), targets="labeled", random_state=0)
     expected = model.fit(X[:60], X[:60, 20] > 8).predict(X_new)
     result = model.fit(backend.asarray(X[:60]), backend.asarray(X[:60, 20] > 8)).predict(
         backend.asarray(X_new)
@@ -128,7 +134,7 @@ def test_boolean_labels(backend, digits):
 def test_classes_lie_where_the_points_do(digits):
     X, y, _ = digits
     torch = Backend.named("torch")
-    model = wk.WarpClassifier(feature_map=RBF(20), random_state=0)
+    model = wk.WarpClassifier(RBF(20), targets="labeled", random_state=0)
     assert backend_of(model.fit(X, torch.asarray(y)).classes_) == Backend.named("numpy")
     assert backend_of(model.fit(torch.asarray(X), y).classes_) == torch
 
@@ -137,7 +143,7 @@ def test_text_labels_with_device_points_are_answered_in_numpy(digits):
     X, y, X_new = digits
     names = np.asarray([None if label < 0 else f"digit {label}" for label in y], dtype=object)
     torch = Backend.named("torch")
-    model = wk.WarpClassifier(feature_map=RBF(200), random_state=0).fit(torch.asarray(X), names)
+    model = classifier().fit(torch.asarray(X), names)
     expected = [f"digit {label}" for label in fit_and_score(X, y, X_new)[1]]
     assert model.predict(torch.asarray(X_new)).tolist() == expected
     assert model.to("numpy").predict(X_new).tolist() == expected
@@ -146,7 +152,7 @@ def test_text_labels_with_device_points_are_answered_in_numpy(digits):
 def test_a_model_keeps_no_autograd_graph(digits):
     X, y, _ = digits
     tensor = Backend.named("torch").asarray(X).requires_grad_()
-    model = wk.WarpClassifier(feature_map=RBF(20), random_state=0).fit(tensor, y)
+    model = wk.WarpClassifier(RBF(20), targets="labeled", random_state=0).fit(tensor, y)
     assert not model.coef_.requires_grad
     assert not model.decision_function(tensor).requires_grad
     np.testing.assert_array_equal(

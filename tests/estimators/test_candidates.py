@@ -31,18 +31,22 @@ def test_the_candidate_of_least_loss_is_taken(digits):
         assert model.candidate_ in names
 
 
-@pytest.mark.parametrize("targets", ["auto", "propagated"])
-def test_propagated_targets_predict_new_points_by_weights_alone(backend, targets, digits):
-    X, y, truth = digits
-    model = wk.WarpClassifier(RBF(200), ExactKNN(8), targets=targets, random_state=0)
+def test_propagated_targets_predict_new_points_by_weights_alone(backend):
+    X, truth = wk.datasets.make_two_moons(120, random_state=0)
+    y = wk.datasets.hide_labels(truth, 20, random_state=0)
+    model = wk.WarpClassifier(RBF(60), ExactKNN(8), random_state=0)
     points = backend.asarray(X)
     model.fit(points, backend.asarray(y))
-    assert model.candidate_ == "propagated"
+    expected = wk.WarpClassifier(RBF(60), ExactKNN(8), random_state=0).fit(X, y)
+    assert model.candidate_ == expected.candidate_ == "propagated"
+    for name, loss in expected.losses_.items():
+        assert model.losses_[name] == pytest.approx(loss, rel=1e-5)
     scores = model.decision_function(points)
     assert backend_of(scores) == backend
     Phi = to_host(model.feature_map_.transform(points))
-    expected = Phi @ to_host(model.coef_) + to_host(model.intercept_)
-    np.testing.assert_allclose(to_host(scores), expected, atol=1e-8)
+    by_weights = (Phi @ to_host(model.coef_) + to_host(model.intercept_))[:, 0]
+    np.testing.assert_allclose(to_host(scores), by_weights, atol=1e-8)
+    np.testing.assert_allclose(to_host(scores), expected.decision_function(X), atol=1e-4)
     assert (to_host(model.predict(points)) == truth).mean() > 0.9
     assert model.propagated_.trial in model.propagated_.trials
 

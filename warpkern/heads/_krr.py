@@ -22,6 +22,7 @@ __all__ = ["KRR", "RidgePath"]
 _PATH = tuple(10.0 ** (exponent / 2) for exponent in range(-12, 3))
 # Rows of each of two values, or rows in all, below which leaving one out says nothing.
 _LEAST_OF_A_CLASS, _LEAST_ROWS = 3, 10
+_LEAST_EPS = 100.0  # roundings of the rows, below which a regulariser fits noise
 _AS_GOOD = 1e-3  # of errors that differ by less, that of the larger regulariser is taken
 
 
@@ -67,7 +68,7 @@ class KRR(BaseEstimator):  # type: ignore[misc]
     reg : float, sequence of floats or "auto"
         Relative to the mean diagonal of the kernel of the given rows, because a
         warp shrinks the kernel as its weight grows. Of several values, by default 15 from 1e-6 to
-        10, the best by `criterion` is taken.
+        10 (for rows in float32 12, from 3e-5), the best by `criterion` is taken.
     criterion : {"auto", "loo", "evidence"}
         The mean squared error of rows that are left out, or the likelihood of the targets
         as a Gaussian process. "auto" is the second where there are too few rows for the first:
@@ -126,9 +127,9 @@ class KRR(BaseEstimator):  # type: ignore[misc]
 
     def fit(self, F: Array, y: Array, sample_weight: Array | None = None) -> Self:
         """Learn the weights from rows F (n, d), targets y (n, k) and weights (n,)."""
-        regs = self._checked_regs()
         F, y, s = checked_problem(F, y, sample_weight)
         xp = namespace(F)
+        regs = self._checked_regs(_LEAST_EPS * float(xp.finfo(F.dtype).eps))
         n, d = F.shape
         problem = Centred.of(F, y, s, bool(self.fit_intercept))
         spectrum = Spectrum.of(problem)
@@ -171,9 +172,10 @@ class KRR(BaseEstimator):  # type: ignore[misc]
         variances = (1.0 + of_function)[:, None] * noise[None, :]
         return xp.astype(xp.sqrt(variances), default_float(F, xp), copy=False)
 
-    def _checked_regs(self) -> tuple[float, ...]:
+    def _checked_regs(self, least: float) -> tuple[float, ...]:
+        """Return the values to try; of those of "auto" the ones above `least`."""
         if isinstance(self.reg, str) and self.reg == "auto":
-            return _PATH
+            return tuple(reg for reg in _PATH if reg > least)
         several = isinstance(self.reg, Sequence) and not isinstance(self.reg, str) and self.reg
         values: Any = self.reg if several else [self.reg]
         return tuple(require_positive(self, "reg", v, also="'auto' or ") for v in values)
