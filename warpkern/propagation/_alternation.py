@@ -6,8 +6,9 @@ from dataclasses import dataclass, replace
 
 from ..array import Array, namespace
 from ..contracts import Graph
+from ..heads import class_probabilities
 from ..operators import LaplacianPower
-from ._balance import balanced, shares, winners
+from ._balance import balanced, winners
 from ._known import Known
 from ._model import RidgeOnAll
 from ._smooth import smooth
@@ -67,7 +68,7 @@ class Alternation:
         for part, scores in zip(self._parts, self.scores, strict=True):
             known = part.weights > 0
             if part.classes:
-                scores = balanced(shares(scores, _TEMPERATURE), part.prior)
+                scores = balanced(class_probabilities(scores, _TEMPERATURE), part.prior)
             values.append(xp.where(known, part.values, scores))
             weights.append(_MU + _CLAMP * part.weights)
         g = self._smoothed(weights, values, self.trial.ridge)

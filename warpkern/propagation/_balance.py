@@ -1,19 +1,12 @@
-"""Scores of classes to shares, with as much for each class as is expected."""
+"""As much for each class as is expected, and the class of each point."""
 
 from __future__ import annotations
 
 from ..array import Array, namespace
 
-__all__ = ["balanced", "shares", "winners"]
+__all__ = ["balanced", "winners"]
 
 _STEPS = 30
-
-
-def shares(scores: Array, temperature: float) -> Array:
-    """exp(z / T), each row scaled to the sum 1, (n, C)."""
-    xp = namespace(scores)
-    powers = xp.exp((scores - xp.max(scores, axis=1, keepdims=True)) / temperature)
-    return powers / xp.sum(powers, axis=1, keepdims=True)
 
 
 def balanced(P: Array, prior: Array) -> Array:
