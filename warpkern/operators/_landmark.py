@@ -34,6 +34,7 @@ from ._solve import SOLVERS, RidgeSolver, SolveInfo
 __all__ = ["AmplifiedResistance", "FittedLandmarks", "LandmarkLaplacian"]
 
 _USUAL = 500  # landmarks for "auto"
+_ROUNDINGS = 100.0  # of a root of the covariance: what is smaller is not there
 _LARGE = 1e6  # eigenvalues of the covariance, beside the median, that are kept apart
 
 
@@ -415,7 +416,11 @@ def _apart(left: Array, right: Array) -> tuple[Array, Array]:
         return C, V.T[:0, :]
     V = V[:, -large:]
     rest = [part - (part @ V) @ V.T for part in (left, right)]
-    return _symmetric(rest[0].T @ rest[1]), xp.sqrt(values[-large:])[:, None] * V.T
+    bounded = _symmetric(rest[0].T @ rest[1])
+    noise = values.shape[0] * (_ROUNDINGS * float(xp.finfo(values.dtype).eps)) ** 2
+    if float(xp.sum(xp.linalg.diagonal(bounded))) <= noise * float(values[-1]):
+        return C, V.T[:0, :]  # nothing is left: the rest of the spectrum was zero
+    return bounded, xp.sqrt(values[-large:])[:, None] * V.T
 
 
 def _symmetric(a: Array) -> Array:
