@@ -23,7 +23,8 @@ autodoc_typehints = "none"
 autodoc_default_options = {
     "members": True,
     # scikit-learn's own, described there.
-    "exclude-members": "get_metadata_routing, set_fit_request, set_output, set_score_request",
+    "exclude-members": "get_metadata_routing, set_fit_request, set_output, set_predict_request, "
+    "set_score_request",
 }
 numpydoc_show_class_members = False
 

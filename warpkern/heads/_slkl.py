@@ -199,8 +199,8 @@ class SLKLRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: i
     ----------
     Machart, Peel, Anthoine, Ralaivola and Glotin, *Stochastic low-rank kernel learning for
     regression* (2011), with three corrections: Algorithm 2 lacks the factor 2 of eq. 21; the
-    stopping rule holds for F(k-M) - F(k); and for nu > 2 |a|^2, against Theorem 1, the Newton step
-    may raise F, so that the minimiser is taken there.
+    stopping rule holds for F(k-M) - F(k); and for ``nu > 2 |a|^2``, against Theorem 1, the Newton
+    step may raise F, so that the minimiser is taken there.
 
     Examples
     --------

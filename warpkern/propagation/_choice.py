@@ -83,7 +83,7 @@ class Propagation(BaseEstimator):  # type: ignore[misc]
     power, ridge : int, float or "auto"
         c and epsilon.
     reg : float or "auto"
-        Of the ridge regression, relative to the mean of |phi|^2.
+        Of the ridge regression, relative to the mean of ``|phi|^2``.
     rounds : int or "auto"
     class_prior : "labels", "uniform" or array (C,)
         Shares of the classes among all points: as among the labels, all the same, or given.

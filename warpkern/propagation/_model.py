@@ -70,7 +70,7 @@ class RidgeOnAll:
         self._scale = total / self.n  # mean |phi|^2
 
     def lam(self, reg: float) -> float:
-        """Return lambda, reg times the mean of |phi|^2."""
+        """Return lambda, reg times the mean of ``|phi|^2``."""
         return float(reg * self._scale)
 
     def fit(self, T: Array, reg: float) -> tuple[Array, Array]:
