@@ -161,7 +161,8 @@ class PSDOperator(Protocol):
     """A symmetric positive semi-definite M, known by its products.
 
     An attribute `workspace` may tell how many arrays like V a product holds, beside V, its result
-    and one in between: what a limit of memory is kept by. Without it one is supposed.
+    and one in between: what a limit of memory is kept by. Without it one is supposed. A method
+    `scaled(factor)` may return a multiple of the operator: then models choose its weight.
     """
 
     @property

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 from ..array import (
     Array,
@@ -72,6 +72,10 @@ class FittedLandmarks:
     def covariance(self) -> Array:
         """All of it, bounded + free^T free, (m, m)."""
         return self.bounded + self.free.T @ self.free
+
+    def scaled(self, factor: float) -> Self:
+        """Return `factor` times M."""
+        return replace(self, alpha=factor * self.alpha)
 
     def matmul(self, V: Array) -> Array:
         """Return alpha covariance^-1 V for V (m, k), by a factor that the first call computes."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any
+from typing import Any, Self
 
 from ..array import CSR, Array, csr_matmul, host, placed_csr
 from ..contracts import Graph
@@ -102,6 +102,10 @@ class FittedLaplacian:
     def workspace(self) -> int:
         """Powers need no more than what is multiplied, the product and one in between."""
         return 0
+
+    def scaled(self, factor: float) -> Self:
+        """Return `factor` times M."""
+        return replace(self, alpha=factor * self.alpha)
 
     def matmul(self, V: Array) -> Array:
         """Return alpha L^c V for V (N, k)."""

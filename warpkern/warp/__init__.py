@@ -10,8 +10,9 @@ from ._factor import (
     SymmetricWarp,
     Warp,
 )
+from ._family import WarpFamily
 from ._features import Features, WarpedRows
-from ._fit import fit_warp, second_moment
+from ._fit import fit_warp, fit_warps, second_moment
 from ._order import locality_order
 from ._plan import Plan, Size, plan_accumulation
 
@@ -25,8 +26,10 @@ __all__ = [
     "SpectralWarp",
     "SymmetricWarp",
     "Warp",
+    "WarpFamily",
     "WarpedRows",
     "fit_warp",
+    "fit_warps",
     "locality_order",
     "parse_memory",
     "plan_accumulation",
