@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 _ATTRIBUTES = {
+    "Search": "warpkern.estimators",
     "WarpClassifier": "warpkern.estimators",
     "WarpRegressor": "warpkern.estimators",
     "WarpedFeatures": "warpkern.estimators",
@@ -36,6 +37,7 @@ _SUBPACKAGES = (
     "kernels",
     "operators",
     "plotting",
+    "propagation",
     "registry",
     "testing",
     "warp",
@@ -55,9 +57,11 @@ if TYPE_CHECKING:
     from . import kernels as kernels
     from . import operators as operators
     from . import plotting as plotting
+    from . import propagation as propagation
     from . import registry as registry
     from . import testing as testing
     from . import warp as warp
+    from .estimators import Search as Search
     from .estimators import WarpClassifier as WarpClassifier
     from .estimators import WarpedFeatures as WarpedFeatures
     from .estimators import WarpRegressor as WarpRegressor

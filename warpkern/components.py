@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator, clone
 
 from .array import seed_components
 
-__all__ = ["Several", "limited", "told"]
+__all__ = ["Several", "limited", "parameters", "told"]
 
 
 class Several(BaseEstimator):  # type: ignore[misc]
@@ -65,17 +65,18 @@ def _nested(parts: Any) -> dict[str, Any]:
 
 def told(component: Any, verbose: bool) -> Any:
     """Return a component that shows its progress if `verbose`, and if it can."""
-    if verbose and "verbose" in _parameters(component):
+    if verbose and "verbose" in parameters(component):
         component.set_params(verbose=True)
     return component
 
 
 def limited(component: Any, memory_limit: float | str | None) -> Any:
     """Return a component that keeps to a limit of memory, if it has one and was given none."""
-    if "memory_limit" in _parameters(component) and component.memory_limit is None:
+    if "memory_limit" in parameters(component) and component.memory_limit is None:
         component.set_params(memory_limit=memory_limit)
     return component
 
 
-def _parameters(component: Any) -> dict[str, Any]:
+def parameters(component: Any) -> dict[str, Any]:
+    """Return the parameters that a component has by itself; none if it does not tell."""
     return component.get_params(deep=False) if hasattr(component, "get_params") else {}

@@ -1,14 +1,11 @@
-"""What the three estimators share."""
+"""What the three estimators share: parameters, input checks, and stages up to the operator."""
 
 from __future__ import annotations
 
-import copy
-from abc import abstractmethod
-from collections.abc import Callable
 from numbers import Integral
 from typing import Any, Self
 
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from ..array import (
@@ -22,22 +19,14 @@ from ..array import (
     is_text,
     join_rows,
     map_arrays,
-    namespace,
-    row_blocks,
     seed_components,
 )
-from ..components import limited, told
 from ..exceptions import BackendError, InvalidDataError, invalid_parameter
-from ..propagation import Propagation
-from ..warp import IdentityWarp
-from ._candidates import Candidate, best, labeled_candidate, propagated_candidate
-from ._stages import Stages, fit_stages, make_component, reported
-from ._targets import Targets
-from ._validation import compute_backend, labeled_weights
+from ._settings import Parts
+from ._stages import Stages, fit_stages, make_component
+from ._validation import compute_backend
 
-__all__ = ["WarpEstimator", "WarpPredictor"]
-
-_PREDICT_BYTES = 128 * 2**20
+__all__ = ["WarpEstimator"]
 
 
 class WarpEstimator(BaseEstimator):  # type: ignore[misc]
@@ -104,41 +93,29 @@ class WarpEstimator(BaseEstimator):  # type: ignore[misc]
         self.backend_ = compute_backend(X, self.backend, self.device)
         return X if is_sparse(X) else self.backend_.asarray(X), n_given
 
-    def _fit_stages(self, X: Array, labeled: Array | None, *others: Any) -> Stages:
-        """Make, seed and fit the stages; `others` are components to seed along with them."""
-        feature_map = make_component(self, "feature_map", self.feature_map)
-        graph = operator = None
+    def _made_parts(self) -> Parts:
+        """Make the stages from what was given, not yet fitted."""
         if self.checkpoint is not None and not isinstance(self.random_state, Integral):
             expected = "an integer with a checkpoint, or each call has features of its own"
             raise invalid_parameter(self, "random_state", expected, self.random_state)
         if self.operator is None and self.rank is not None:
             raise invalid_parameter(self, "rank", "None where there is no operator", self.rank)
-        if self.operator is not None:
-            graph = make_component(self, "graph", self.graph)
-            operator = make_component(self, "operator", self.operator)
-        parts = [feature_map, graph, operator, *others]
-        seed_components([part for part in parts if part is not None], self.random_state)
-        stages = fit_stages(
-            feature_map,
-            graph,
-            operator,
-            X,
-            labeled,
-            verbose=self.verbose,
-            rank=self.rank,
-            memory_limit=self.memory_limit,
-            checkpoint=self.checkpoint,
-            **self._warp_options(),
-        )
+        feature_map = make_component(self, "feature_map", self.feature_map)
+        if self.operator is None:
+            return Parts(feature_map, None, None)
+        graph = make_component(self, "graph", self.graph)
+        return Parts(feature_map, graph, make_component(self, "operator", self.operator))
+
+    def _seed(self, parts: Parts, *others: Any) -> None:
+        """Seed the stages, and other components along with them."""
+        seed_components([part for part in (*parts, *others) if part is not None], self.random_state)
+
+    def _fit_stages(self, parts: Parts, X: Array, labeled: Array | None) -> Stages:
+        stages = fit_stages(*parts, X, labeled, verbose=self.verbose)
         self.feature_map_ = stages.feature_map
         self.graph_ = stages.graph
         self.operator_ = stages.operator
-        self.warp_ = stages.warp
         return stages
-
-    def _warp_options(self) -> dict[str, Any]:
-        """Return what `fit_warp` is told beside what all models have."""
-        return {}
 
     def _new_points(self, X: Any, method: str) -> tuple[Array, Backend]:
         """Check new points; return them where the model is, and where they came from."""
@@ -158,157 +135,3 @@ class WarpEstimator(BaseEstimator):  # type: ignore[misc]
                 )
             return X, origin
         return self.backend_.asarray(X), origin
-
-
-class WarpPredictor(WarpEstimator):
-    """An estimator with a head, whose weights take in the warp."""
-
-    _stage_names = ("feature_map", "graph", "operator", "head")
-
-    def __init__(
-        self,
-        feature_map: Any = "rbf",
-        graph: Any = "auto",
-        operator: Any = "laplacian",
-        head: Any = "krr",
-        *,
-        rank: int | None = None,
-        backend: str | None = None,
-        device: Any = None,
-        targets: Any = "auto",
-        memory_limit: float | str | None = None,
-        checkpoint: Any = None,
-        random_state: Any = None,
-        verbose: bool = False,
-    ) -> None:
-        self.feature_map = feature_map
-        self.graph = graph
-        self.operator = operator
-        self.head = head
-        self.rank = rank
-        self.targets = targets
-        self.backend = backend
-        self.device = device
-        self.memory_limit = memory_limit
-        self.checkpoint = checkpoint
-        self.random_state = random_state
-        self.verbose = verbose
-
-    def fit(self, X: Any, y: Any, *, sample_weight: Any = None, X_unlabeled: Any = None) -> Self:
-        """Fit to the points X (n, p) and labels or targets y.
-
-        Parameters
-        ----------
-        X : (n, p)
-        y : (n,), or (n, k) in regression
-            Unlabelled rows are marked by -1 in integer labels, None in objects, NaN in floats
-            and in regression.
-        sample_weight : (n,), optional
-            Weight of each label; those of unlabelled rows do not matter.
-        X_unlabeled : (m, p), optional
-            More points without labels.
-        """
-        fitted = copy.copy(self)
-        points, n_given = fitted._fit_points(X, X_unlabeled)
-        with fitted.backend_.active():
-            like = anchor(points)
-            targets = fitted._read_targets(y, like, n_given)
-            weights = labeled_weights(sample_weight, like, n_given, targets.labeled)
-            fitted._fit_weights(points, targets, weights)
-        return self._commit(fitted)
-
-    @abstractmethod
-    def _read_targets(self, y: Any, like: Array, n_rows: int) -> Targets:
-        """Return what the head is to learn from the n rows of y, beside `like` and of its type."""
-
-    def _fit_weights(self, X: Array, targets: Targets, sample_weight: Array | None) -> None:
-        """Fit stages to all of X and the head to its labelled rows; fold the warp into weights."""
-        head = limited(make_component(self, "head", self.head), self.memory_limit)
-        propagation = self._propagation()
-        stages = self._fit_stages(X, targets.labeled, head, propagation)
-        candidates = []
-        if self._wants("labeled"):
-            with reported("head", self.verbose):
-                candidates = self._labeled_candidates(head, stages, X, targets, sample_weight)
-        if self._wants("propagated") and self._can_propagate(stages, X, targets, candidates):
-            with reported("targets", self.verbose):
-                candidates.append(
-                    propagated_candidate(
-                        told(propagation, self.verbose),
-                        clone(head),
-                        stages,
-                        X,
-                        targets,
-                        sample_weight,
-                        memory_limit=self.memory_limit,
-                    )
-                )
-        chosen = best(candidates, classes=targets.classes is not None)
-        self.candidate_ = chosen.name
-        self.losses_ = {c.name: c.loss for c in candidates}
-        self.head_, self.warp_ = chosen.head, chosen.warp
-        self.coef_, self.intercept_ = chosen.coef, chosen.intercept
-        self.propagated_ = chosen.propagated
-        self._calibrate(chosen.left_out, targets, sample_weight)
-
-    def _labeled_candidates(
-        self, head: Any, stages: Stages, X: Any, targets: Targets, weights: Array | None
-    ) -> list[Candidate]:
-        """Return the model of the labelled rows, and if there is a choice that without the warp."""
-        data = (X, targets, weights)
-        name = "plain" if stages.operator is None else "warped"
-        found = [labeled_candidate(name, head, stages, stages.warp, *data)]
-        if self.targets == "auto" and name == "warped" and found[0].loss is not None:
-            found.append(labeled_candidate("plain", clone(head), stages, IdentityWarp(), *data))
-        return found
-
-    def _wants(self, targets: str) -> bool:
-        given = "propagated" if isinstance(self.targets, Propagation) else self.targets
-        return given in (targets, "auto")
-
-    def _propagation(self) -> Propagation:
-        """Return what targets are propagated by, a copy, or raise if `targets` is not known."""
-        if isinstance(self.targets, Propagation):
-            copied: Propagation = clone(self.targets)
-            return copied
-        known = ("labeled", "propagated", "auto")
-        if not isinstance(self.targets, str) or self.targets not in known:
-            expected = f"one of {', '.join(known)}, or a Propagation"
-            raise invalid_parameter(self, "targets", expected, self.targets)
-        return Propagation()
-
-    def _can_propagate(
-        self, stages: Stages, X: Any, targets: Targets, candidates: list[Candidate]
-    ) -> bool:
-        """Whether there is a choice between targets; where they are asked for, there is."""
-        if self.targets != "auto":
-            return True
-        comparable = all(c.loss is not None for c in candidates)
-        one_graph = stages.graph is not None and not isinstance(stages.graph, list)
-        return comparable and one_graph and targets.labeled.shape[0] < X.shape[0]
-
-    def _calibrate(
-        self, left_out: Array | None, targets: Targets, sample_weight: Array | None
-    ) -> None:
-        """Learn from the scores of labelled rows by models without them, if they are there."""
-
-    def _answer(self, X: Any, method: str, finish: Callable[[Array], Array]) -> Array:
-        """Return `finish` of the scores phi(x) . w + b (n, k), where X came from."""
-        return self._by_blocks(X, method, lambda Phi: Phi @ self.coef_ + self.intercept_, finish)
-
-    def _by_blocks(
-        self,
-        X: Any,
-        method: str,
-        compute: Callable[[Array], Array],
-        finish: Callable[[Array], Array],
-    ) -> Array:
-        """Return `finish` of what `compute` makes of features (n, d), where X came from."""
-        X, origin = self._new_points(X, method)
-        block = max(1, _PREDICT_BYTES // (8 * self.coef_.shape[0]))
-        with self.backend_.active():
-            parts = [
-                compute(self.feature_map_.transform(X[rows, :]))
-                for rows in row_blocks(X.shape[0], block)
-            ]
-            return origin.asarray(finish(namespace(*parts).concat(parts, axis=0)))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from numbers import Real
 from typing import Any
 
 from ..array import Array, namespace, take_rows
@@ -14,7 +13,14 @@ from ..warp import IdentityWarp, Warp, WarpedRows
 from ._stages import Stages
 from ._targets import Targets
 
-__all__ = ["Candidate", "best", "labeled_candidate", "propagated_candidate"]
+__all__ = [
+    "Candidate",
+    "best",
+    "indicators",
+    "labeled_candidate",
+    "left_out_loss",
+    "propagated_candidate",
+]
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +58,7 @@ def labeled_candidate(
     rows = WarpedRows(stages.feature_map, take_rows(X, targets.labeled), warp)
     _fit_head(head, rows, targets.values, weights)
     left_out = getattr(head, "loo_predictions_", None)
-    loss = None if left_out is None else _loss(left_out, targets, weights)
+    loss = None if left_out is None else left_out_loss(left_out, targets, weights)
     return Candidate(name, head, warp, warp.fold(head.coef_), head.intercept_, left_out, loss)
 
 
@@ -76,10 +82,8 @@ def propagated_candidate(
             + ("no operator, and so no graph." if stages.graph is None else "a list of graphs.")
         )
     classes = targets.classes is not None
-    if settings.reg == "auto" and isinstance(getattr(head, "reg", None), Real):
-        settings.set_params(reg=head.reg)  # what the user has set is left alone
     model = RidgeOnAll(stages.feature_map, X, memory_limit=memory_limit, verbose=settings.verbose)
-    values = _indicators(targets.values) if classes else targets.values
+    values = indicators(targets.values) if classes else targets.values
     found = settings.run(stages.graph, model, targets.labeled, values, weights, classes=classes)
     if classes:
         found = found.signed()
@@ -117,7 +121,8 @@ def _fit_head(head: Any, rows: WarpedRows, values: Array, weights: Any) -> None:
         raise invalid_parameter("the model", "head", expected, head)
 
 
-def _loss(left_out: Array, targets: Targets, weights: Array | None) -> float:
+def left_out_loss(left_out: Array, targets: Targets, weights: Array | None) -> float:
+    """Return the calibrated logarithmic loss of scores (n_l, k), or their mean squared error."""
     if targets.classes is not None:
         return calibrated_loss(left_out, targets.values, weights)
     xp = namespace(left_out)
@@ -127,7 +132,7 @@ def _loss(left_out: Array, targets: Targets, weights: Array | None) -> float:
     return float(xp.sum(weights * errors) / xp.sum(weights))
 
 
-def _indicators(values: Array) -> Array:
+def indicators(values: Array) -> Array:
     """Return a column of 0 and 1 for each class, from one of -1 and +1 for each, or for both."""
     xp = namespace(values)
     own = (values + 1.0) / 2.0

@@ -9,7 +9,7 @@ from sklearn.metrics import accuracy_score
 
 from ..array import Array, backend_of, is_text, namespace, to_host
 from ..heads import class_probabilities, fit_temperature
-from ._base import WarpPredictor
+from ._predictor import WarpPredictor
 from ._targets import Targets, class_targets, labeled_classes
 from ._validation import host_labeled
 

@@ -8,7 +8,9 @@ from typing import Any, Self
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from ..array import Array
+from ..warp import IdentityWarp, Warp, fit_warp
 from ._base import WarpEstimator
+from ._stages import Stages, reported
 
 __all__ = ["WarpedFeatures"]
 
@@ -100,12 +102,27 @@ class WarpedFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, WarpEsti
         fitted = copy.copy(self)
         points, _ = fitted._fit_points(X)
         with fitted.backend_.active():
-            fitted._fit_stages(points, None)
+            parts = fitted._made_parts()
+            fitted._seed(parts)
+            stages = fitted._fit_stages(parts, points, None)
+            fitted.warp_ = fitted._fit_warp(stages, points)
             fitted._n_features_out = fitted._warped(points[:1, :]).shape[1]
         return self._commit(fitted)
 
-    def _warp_options(self) -> dict[str, Any]:
-        return {"symmetric": self.symmetric}
+    def _fit_warp(self, stages: Stages, X: Any) -> Warp:
+        if stages.operator is None:
+            return IdentityWarp()
+        with reported("warp", self.verbose):
+            return fit_warp(
+                stages.feature_map,
+                X,
+                stages.operator,
+                rank=self.rank,
+                symmetric=self.symmetric,
+                memory_limit=self.memory_limit,
+                checkpoint=self.checkpoint,
+                verbose=self.verbose,
+            )
 
     def transform(self, X: Any) -> Array:
         """Return the warped features (n, d) of X (n, p)."""

@@ -9,7 +9,7 @@ from sklearn.metrics import r2_score
 
 from ..array import Array
 from ..exceptions import invalid_parameter
-from ._base import WarpPredictor
+from ._predictor import WarpPredictor
 from ._targets import Targets, labeled_reals, real_targets
 from ._validation import host_labeled
 

@@ -16,21 +16,19 @@ from ..components import Several, told
 from ..contracts import FeatureMap, Graph, PSDOperator
 from ..exceptions import invalid_parameter
 from ..registry import KINDS, default_registry
-from ..warp import IdentityWarp, Warp, fit_warp
 
-__all__ = ["Stages", "fit_stages", "make_component", "reported"]
+__all__ = ["SeveralBuilders", "Stages", "fit_stages", "make_component", "reported"]
 
 _METHODS = {"feature_map": "transform", "graph": "build", "operator": "fit", "head": "fit"}
 
 
 @dataclass(frozen=True)
 class Stages:
-    """Fitted stages up to the warp; without an operator there is no graph either."""
+    """Fitted stages up to the operator; without one there is no graph either."""
 
     feature_map: FeatureMap
     graph: Graph | list[Graph] | None
     operator: PSDOperator | None
-    warp: Warp
 
 
 def make_component(owner: object, kind: str, given: Any) -> Any:
@@ -75,25 +73,20 @@ def fit_stages(
     labeled: Array | None,
     *,
     verbose: bool,
-    **warp_options: Any,
 ) -> Stages:
     """Fit the stages to all points X (N, p), of which the rows `labeled` have labels.
 
-    `warp_options` are those of `fit_warp`.
-
-    Without an operator (None) the graph is not built, and the warp is the identity.
+    Without an operator (None) the graph is not built.
     """
     with reported("feature map", verbose):
         feature_map = feature_map.fit(X)
     if operator is None:
-        return Stages(feature_map, None, None, IdentityWarp())
+        return Stages(feature_map, None, None)
     with reported("graph", verbose):
         built = told(graph, verbose).build(X)
     with reported("operator", verbose):
         fitted = told(operator, verbose).fit(built, labeled)
-    with reported("warp", verbose):
-        warp = fit_warp(feature_map, X, fitted, verbose=verbose, **warp_options)
-    return Stages(feature_map, built, fitted, warp)
+    return Stages(feature_map, built, fitted)
 
 
 @contextmanager

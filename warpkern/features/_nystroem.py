@@ -34,6 +34,7 @@ from ._base import BaseFeatureMap
 __all__ = ["Nystroem"]
 
 _USUAL, _MOST = 1000, 5000  # landmarks for n_features=None and "auto"
+_MOST_PIVOTED = 10_000  # points, beyond which landmarks drawn uniformly do as well
 
 
 class Nystroem(BaseFeatureMap):
@@ -54,12 +55,13 @@ class Nystroem(BaseFeatureMap):
         function ``kernel(X, Y)`` -> (n, m).
     gamma : float, "auto", "scale" or "median"
         For a kernel given by name; see `warpkern.kernels.choose_gamma`.
-    landmarks : {"rpcholesky", "kmeans++", "uniform"} or array
+    landmarks : {"auto", "rpcholesky", "kmeans++", "uniform"} or array
         Drawn by randomly pivoted Cholesky factorisation, as k-means++ draws its first centres, or
         uniformly; or given, as points (m, p) or as indices (m,) into the rows of X, in which case
-        `n_features` does not count.
+        `n_features` does not count. "auto" is the first, and the last of more than 10,000 points,
+        if their number is given: errors are the same there, and the first would take N m^2.
     accuracy : float
-        For ``n_features="auto"``, with "rpcholesky": the share of the trace of the kernel matrix
+        For ``n_features="auto"``, by "rpcholesky": the share of the trace of the kernel matrix
         that may be left.
     random_state : None, int or Generator
 
@@ -69,6 +71,8 @@ class Nystroem(BaseFeatureMap):
     landmark_indices_ : (m,) or None
         On the host; None if points were given.
     kernel_ : callable
+    gamma_ : float or None
+        Of a kernel given by name.
     factor_ : (m, m)
         R.
     n_features_in_, n_features_out_ : int
@@ -102,7 +106,7 @@ class Nystroem(BaseFeatureMap):
         *,
         kernel: Any = "rbf",
         gamma: float | str = "auto",
-        landmarks: Any = "rpcholesky",
+        landmarks: Any = "auto",
         accuracy: float = 0.01,
         random_state: Any = None,
     ) -> None:
@@ -116,6 +120,7 @@ class Nystroem(BaseFeatureMap):
     def _fit(self, X: Any, rng: Any) -> None:
         X = as_floats(X)
         self.kernel_ = resolve_kernel(self, self.kernel, self.gamma, X, rng)
+        self.gamma_ = self.kernel_.gamma if isinstance(self.kernel, str) else None
         self.landmark_indices_, points = self._chosen_points(X, rng)
         self.landmarks_ = to_dense(points)
         self.factor_ = self._landmark_factor(self.landmarks_)
@@ -134,11 +139,14 @@ class Nystroem(BaseFeatureMap):
         """Return the indices of the landmarks, if they are rows of X, and the landmarks."""
         if not isinstance(self.landmarks, str):
             return self._given_points(X)
-        if self.landmarks not in LANDMARKS:
-            expected = f"one of {', '.join(LANDMARKS)}, or an array"
-            raise invalid_parameter(self, "landmarks", expected, self.landmarks)
         automatic = self.n_features == "auto"
-        if automatic and self.landmarks != "rpcholesky":
+        drawn = self.landmarks
+        if drawn == "auto":
+            drawn = "rpcholesky" if automatic or X.shape[0] <= _MOST_PIVOTED else "uniform"
+        if drawn not in LANDMARKS:
+            expected = f"one of auto, {', '.join(LANDMARKS)}, or an array"
+            raise invalid_parameter(self, "landmarks", expected, self.landmarks)
+        if automatic and drawn != "rpcholesky":
             raise invalid_parameter(
                 self, "n_features", "an integer unless landmarks='rpcholesky'", self.n_features
             )
@@ -150,7 +158,7 @@ class Nystroem(BaseFeatureMap):
             expected = f"at most the number of points, which is {X.shape[0]}"
             raise invalid_parameter(self, "n_features", expected, m)
         stop = require_share(self, "accuracy", self.accuracy) if automatic else 0.0
-        rows = LANDMARKS[self.landmarks](self.kernel_, X, m, stop, rng)
+        rows = LANDMARKS[drawn](self.kernel_, X, m, stop, rng)
         if automatic and rows.shape[0] == _MOST < X.shape[0]:
             message = (
                 f"{_MOST:,} landmarks may not reach accuracy={stop:g}; set n_features for more."

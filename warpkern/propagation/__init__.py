@@ -2,8 +2,9 @@
 
 from ._alternation import Trial
 from ._balance import balanced
-from ._choice import Propagated, Propagation
+from ._choice import Propagated, Propagation, Spread, Tried
 from ._cut import normalized_cut
+from ._known import enough_labels
 from ._model import RidgeOnAll
 from ._smooth import smooth
 
@@ -11,8 +12,11 @@ __all__ = [
     "Propagated",
     "Propagation",
     "RidgeOnAll",
+    "Spread",
     "Trial",
+    "Tried",
     "balanced",
+    "enough_labels",
     "normalized_cut",
     "smooth",
 ]

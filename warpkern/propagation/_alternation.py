@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from ..array import Array, namespace
-from ..contracts import Graph
+from ..contracts import Graph, PSDOperator
 from ..heads import class_probabilities
 from ..operators import LaplacianPower
 from ._balance import balanced, winners
@@ -13,7 +13,7 @@ from ._known import Known
 from ._model import RidgeOnAll
 from ._smooth import smooth
 
-__all__ = ["Alternation", "Trial"]
+__all__ = ["Alternation", "Trial", "spread_labels"]
 
 _MU = 0.1  # weight of the model's own scores beside that of the graph
 _CLAMP = 1e3  # weight of labels, where scores are smoothed
@@ -44,14 +44,29 @@ class Trial:
     cut: float | None = None
 
 
-class Alternation:
-    """Targets and model, in turn, for one or several sets of labels at once."""
+def spread_labels(graph: Graph, parts: list[Known], power: int, ridge: float) -> list[Array]:
+    """Return targets (N, k) for each set of labels, by the graph alone: before any model."""
+    M = LaplacianPower(1.0, power).fit(graph)
+    g = _smoothed(M, [p.weights for p in parts], [p.values for p in parts], ridge)
+    return [_targets(part, own) for part, own in zip(parts, g, strict=True)]
 
-    def __init__(self, graph: Graph, model: RidgeOnAll, parts: list[Known], trial: Trial) -> None:
-        self._model, self._parts, self.trial = model, parts, trial
+
+class Alternation:
+    """Targets and model, in turn, for one or several sets of labels at once.
+
+    `targets` are those that `spread_labels` makes with the power and ridge of the trial.
+    """
+
+    def __init__(
+        self,
+        graph: Graph,
+        model: RidgeOnAll,
+        parts: list[Known],
+        targets: list[Array],
+        trial: Trial,
+    ) -> None:
+        self._model, self._parts, self.targets, self.trial = model, parts, targets, trial
         self._M = LaplacianPower(1.0, trial.power).fit(graph)
-        g = self._smoothed([p.weights for p in parts], [p.values for p in parts], trial.ridge)
-        self.targets = [self._targets(p, part) for p, part in zip(parts, g, strict=True)]
         self.refit(trial.reg)
 
     def refit(self, reg: float) -> None:
@@ -59,7 +74,7 @@ class Alternation:
         self.trial = replace(self.trial, reg=reg)
         xp = namespace(self.targets[0])
         self.w, self.b = self._model.fit(xp.concat(self.targets, axis=1), reg)
-        self.scores = self._split(self._model.scores(self.w, self.b))
+        self.scores = _split(self._model.scores(self.w, self.b), len(self._parts))
 
     def again(self) -> None:
         """Smooth the model's scores on the graph, with the labels held, and fit the model."""
@@ -71,25 +86,31 @@ class Alternation:
                 scores = balanced(class_probabilities(scores, _TEMPERATURE), part.prior)
             values.append(xp.where(known, part.values, scores))
             weights.append(_MU + _CLAMP * part.weights)
-        g = self._smoothed(weights, values, self.trial.ridge)
+        g = _smoothed(self._M, weights, values, self.trial.ridge)
         self.targets = [
-            self._targets(part, balanced(own, part.prior) if part.classes else own)
+            _targets(part, balanced(own, part.prior) if part.classes else own)
             for part, own in zip(self._parts, g, strict=True)
         ]
         self.refit(self.trial.reg)
 
-    def _smoothed(self, weights: list[Array], values: list[Array], ridge: float) -> list[Array]:
-        xp = namespace(values[0])
-        k = values[0].shape[1]
-        wide = xp.concat([xp.broadcast_to(w, (w.shape[0], k)) for w in weights], axis=1)
-        return self._split(smooth(self._M, wide, xp.concat(values, axis=1), ridge=ridge))
 
-    def _split(self, columns: Array) -> list[Array]:
-        k = self._parts[0].values.shape[1]
-        return [columns[:, j * k : (j + 1) * k] for j in range(len(self._parts))]
+def _smoothed(
+    M: PSDOperator, weights: list[Array], values: list[Array], ridge: float
+) -> list[Array]:
+    """Smooth several sets of columns at once."""
+    xp = namespace(values[0])
+    k = values[0].shape[1]
+    wide = xp.concat([xp.broadcast_to(w, (w.shape[0], k)) for w in weights], axis=1)
+    return _split(smooth(M, wide, xp.concat(values, axis=1), ridge=ridge), len(values))
 
-    def _targets(self, part: Known, g: Array) -> Array:
-        """The winning class, and the labels where they are known; or g itself."""
-        if not part.classes:
-            return g
-        return namespace(g).where(part.weights > 0, part.values, winners(g))
+
+def _split(columns: Array, n_parts: int) -> list[Array]:
+    k = columns.shape[1] // n_parts
+    return [columns[:, j * k : (j + 1) * k] for j in range(n_parts)]
+
+
+def _targets(part: Known, g: Array) -> Array:
+    """The winning class, and the labels where they are known; or g itself."""
+    if not part.classes:
+        return g
+    return namespace(g).where(part.weights > 0, part.values, winners(g))

@@ -13,17 +13,18 @@ from ..array import Array, host_generator, namespace, place
 from ..contracts import Graph
 from ..exceptions import invalid_parameter, require_integer, require_positive
 from ..progress import shown, silent
-from ._alternation import Alternation, Trial
+from ._alternation import Alternation, Trial, spread_labels
 from ._cut import normalized_cut
 from ._known import Known, held_out, held_out_loss, make_folds
 from ._model import RidgeOnAll
 
-__all__ = ["Propagated", "Propagation"]
+__all__ = ["Propagated", "Propagation", "Spread", "Tried"]
 
 # Power of L and ridge. On MNIST, USPS, text and two moons the least errors lay among these: higher
 # powers for many labels and dimensions, the first power with little ridge for long, thin clusters.
 _CANDIDATES = ((1, 1e-2), (1, 1e-4), (2, 1e-3), (2, 1e-4), (3, 1e-4))
-_REGS = (0.1, 1.0)
+_REGS = (0.01, 0.1, 1.0)
+_REG_OF_FEW = 0.1
 _ROUNDS = 8
 
 
@@ -64,6 +65,49 @@ class Propagated:
             intercept=2.0 * self.intercept[own] - 1.0,
             left_out=None if self.left_out is None else 2.0 * self.left_out[:, own] - 1.0,
         )
+
+
+@dataclass(frozen=True, eq=False)
+class Spread:
+    """Targets that a graph makes of labels, before any model.
+
+    Attributes
+    ----------
+    graph : Graph
+    known : Known
+        All labels.
+    folds : list of (m,) or None
+        Labelled rows that are held out together; None if there are too few labels for that.
+    parts : list of Known
+        The labels without each fold, or all of them.
+    targets : list of (power, ridge, [(N, k), ...])
+        By each power and ridge that is tried, for each of the parts.
+    """
+
+    graph: Graph
+    known: Known
+    folds: list[Array] | None
+    parts: list[Known]
+    targets: list[tuple[int, float, list[Array]]]
+
+
+@dataclass(frozen=True, eq=False)
+class Tried:
+    """A trial with its loss, the scores of held-out rows (n_l, k), and the state to go on from."""
+
+    trial: Trial
+    left_out: Array
+    steps: Alternation
+
+    @classmethod
+    def of(cls, steps: Alternation, spread: Spread, rounds: int) -> Tried:
+        left_out = held_out(spread.known, spread.folds or [], steps.scores)
+        loss = held_out_loss(spread.known, left_out)
+        return cls(replace(steps.trial, rounds=rounds, loss=loss), left_out, copy.copy(steps))
+
+    @property
+    def loss(self) -> float:
+        return float(self.trial.loss or 0.0)
 
 
 class Propagation(BaseEstimator):  # type: ignore[misc]
@@ -155,68 +199,83 @@ class Propagation(BaseEstimator):  # type: ignore[misc]
         classes : bool
             Whether the values are classes.
         """
-        prior = self._prior(values, weights) if classes else values[0, :]
-        known = Known.of(labeled, values, weights, model.n, classes, prior)
-        candidates = self._candidates()
-        folds = make_folds(known, host_generator(self.random_state))
+        spread = self.spread(graph, labeled, values, weights, classes=classes)
         left_out = None
-        if folds is None:
-            trial, tried = self._least_cut(graph, model, known, candidates)
+        if spread.folds is None:
+            trial, tried = self._least_cut(spread, model)
         else:
-            trial, left_out, tried = self._chosen(graph, model, known, folds, candidates)
-        steps = Alternation(graph, model, [known], trial)
+            trial, left_out, tried = self._chosen(spread, model)
+        known = [spread.known]
+        steps = Alternation(
+            graph, model, known, spread_labels(graph, known, trial.power, trial.ridge), trial
+        )
         for _ in range(trial.rounds):
             steps.again()
         (targets,) = steps.targets
         lam = model.lam(trial.reg)
         return Propagated(targets, steps.w, steps.b, left_out, lam, trial, tuple(tried))
 
-    def _least_cut(
+    def spread(
         self,
         graph: Graph,
-        model: RidgeOnAll,
-        known: Known,
-        candidates: Sequence[tuple[int, float]],
-    ) -> tuple[Trial, list[Trial]]:
+        labeled: Array,
+        values: Array,
+        weights: Array | None,
+        *,
+        classes: bool,
+    ) -> Spread:
+        """Return the targets that the graph makes of labels, without those of each fold."""
+        prior = self._prior(values, weights) if classes else values[0, :]
+        known = Known.of(labeled, values, weights, graph.n_nodes, classes, prior)
+        folds = make_folds(known, host_generator(self.random_state))
+        parts = [known] if folds is None else [known.without(fold) for fold in folds]
+        progress = shown if self.verbose else silent
+        targets = [
+            (power, ridge, spread_labels(graph, parts, power, ridge))
+            for power, ridge in progress(self._candidates(), "targets tried")
+        ]
+        return Spread(graph, known, folds, parts, targets)
+
+    def compare(self, spread: Spread, model: RidgeOnAll) -> list[Tried]:
+        """Return how well models without some labels predict them, before any round."""
+        tried = []
+        for power, ridge, targets in spread.targets:
+            trial = Trial(power, ridge, self._regs()[0])
+            steps = Alternation(spread.graph, model, spread.parts, targets, trial)
+            for reg in self._regs():
+                steps.refit(reg)
+                tried.append(Tried.of(steps, spread, 0))
+        return tried
+
+    def _least_cut(self, spread: Spread, model: RidgeOnAll) -> tuple[Trial, list[Trial]]:
         """Return the trial whose classes cut the graph least, and all; real targets have one."""
-        reg = self._regs()[0]
-        if not known.classes:
-            trial = Trial(*candidates[0], reg, self._rounds(0))
+        reg = self._reg_of_few()
+        if not spread.known.classes:
+            power, ridge, _ = spread.targets[0]
+            trial = Trial(power, ridge, reg, self._rounds(0))
             return trial, [trial]
         tried = []
-        for power, ridge in (shown if self.verbose else silent)(list(candidates), "targets tried"):
-            steps = Alternation(graph, model, [known], Trial(power, ridge, reg))
+        for power, ridge, targets in spread.targets:
+            trial = Trial(power, ridge, reg)
+            steps = Alternation(spread.graph, model, spread.parts, targets, trial)
             for r in range(self._rounds(_ROUNDS) + 1):
                 if r > 0:
                     steps.again()
-                cut = normalized_cut(graph, steps.targets[0])
-                tried.append(Trial(power, ridge, reg, r, cut=cut))
+                cut = normalized_cut(spread.graph, steps.targets[0])
+                tried.append(replace(trial, rounds=r, cut=cut))
         ended = tried if self.rounds == "auto" else [t for t in tried if t.rounds == self.rounds]
         return min(ended, key=lambda t: t.cut or 0.0), tried
 
-    def _chosen(
-        self,
-        graph: Graph,
-        model: RidgeOnAll,
-        known: Known,
-        folds: list[Array],
-        candidates: Sequence[tuple[int, float]],
-    ) -> tuple[Trial, Array, list[Trial]]:
+    def _chosen(self, spread: Spread, model: RidgeOnAll) -> tuple[Trial, Array, list[Trial]]:
         """Return the trial of least loss on held-out labels, its scores there, and all trials."""
-        parts = [known.without(fold) for fold in folds]
-        progress = shown if self.verbose else silent
-        tried: list[_Tried] = []
-        for power, ridge in progress(list(candidates), "targets tried"):
-            steps = Alternation(graph, model, parts, Trial(power, ridge, self._regs()[0]))
-            for reg in self._regs():
-                steps.refit(reg)
-                tried.append(_Tried.of(steps, known, folds, 0))
+        tried = self.compare(spread, model)
         first = min(tried, key=lambda t: t.loss)
         rounds = [first]
         steps = first.steps
-        for r in progress(range(self._rounds(_ROUNDS if known.classes else 0)), "rounds"):
+        progress = shown if self.verbose else silent
+        for r in progress(range(self._rounds(_ROUNDS if spread.known.classes else 0)), "rounds"):
             steps.again()
-            rounds.append(_Tried.of(steps, known, folds, r + 1))
+            rounds.append(Tried.of(steps, spread, r + 1))
         chosen = min(rounds, key=lambda t: t.loss) if self.rounds == "auto" else rounds[-1]
         return chosen.trial, chosen.left_out, [t.trial for t in (*tried, *rounds[1:])]
 
@@ -234,6 +293,9 @@ class Propagation(BaseEstimator):  # type: ignore[misc]
         if self.reg == "auto":
             return _REGS
         return (require_positive(self, "reg", self.reg, also="'auto' or "),)
+
+    def _reg_of_few(self) -> float:
+        return _REG_OF_FEW if self.reg == "auto" else self._regs()[0]
 
     def _rounds(self, most: int) -> int:
         if self.rounds == "auto":
@@ -258,22 +320,3 @@ class Propagation(BaseEstimator):  # type: ignore[misc]
         if given.shape != (n_classes,) or not bool(xp.all(given > 0)):
             raise invalid_parameter(self, "class_prior", expected, self.class_prior)
         return given / xp.sum(given)
-
-
-@dataclass(frozen=True, eq=False)
-class _Tried:
-    """A trial with its loss, the scores of held-out rows (n_l, k), and the state to go on from."""
-
-    trial: Trial
-    left_out: Array
-    steps: Alternation
-
-    @classmethod
-    def of(cls, steps: Alternation, known: Known, folds: list[Array], rounds: int) -> _Tried:
-        left_out = held_out(known, folds, steps.scores)
-        loss = held_out_loss(known, left_out)
-        return cls(replace(steps.trial, rounds=rounds, loss=loss), left_out, copy.copy(steps))
-
-    @property
-    def loss(self) -> float:
-        return float(self.trial.loss or 0.0)

@@ -8,7 +8,7 @@ from typing import Any
 from ..array import Array, host, place, to_host
 from ..heads import calibrated_loss
 
-__all__ = ["Known", "held_out", "held_out_loss", "make_folds"]
+__all__ = ["Known", "enough_labels", "held_out", "held_out_loss", "make_folds"]
 
 _FOLDS = 4
 _LEAST_PER_CLASS, _LEAST_ROWS = 2, 20  # labels with which holding some out tells something
@@ -75,14 +75,19 @@ class Known:
         return replace(self, rows=rows, values=mask * like, weights=mask * self.weights)
 
 
+def enough_labels(n_labels: int, n_classes: int) -> bool:
+    """Whether labels that are held out tell something of those that are not; 1 for no classes."""
+    return n_labels >= max(_LEAST_ROWS, _LEAST_PER_CLASS * n_classes)
+
+
 def make_folds(known: Known, rng: Any) -> list[Array] | None:
     """Return sets of labelled rows, each class spread over them; None if they are too few."""
+    if not enough_labels(len(known.rows), known.values.shape[1] if known.classes else 1):
+        return None
     if not known.classes:
         rows = rng.permutation(known.rows)
-        return None if len(rows) < _LEAST_ROWS else [rows[j::_FOLDS] for j in range(_FOLDS)]
+        return [rows[j::_FOLDS] for j in range(_FOLDS)]
     codes = host.argmax(to_host(known.values)[known.rows], axis=1)
-    if len(codes) < max(_LEAST_ROWS, _LEAST_PER_CLASS * known.values.shape[1]):
-        return None
     order = rng.permutation(len(codes))
     order = order[host.argsort(codes[order], stable=True)]
     return [known.rows[order[j::_FOLDS]] for j in range(_FOLDS)]

@@ -1,0 +1,197 @@
+"""Parameters that the models choose by themselves."""
+
+from dataclasses import asdict
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+from sklearn.datasets import load_digits
+
+import warpkern as wk
+from warpkern.array import to_host
+from warpkern.exceptions import InvalidParameterError
+from warpkern.features import RBF, Nystroem
+from warpkern.graphs import ExactKNN, Precomputed
+from warpkern.heads import KRR, SVM, calibrated_loss
+from warpkern.operators import LandmarkLaplacian, LaplacianPower
+
+
+@pytest.fixture(scope="module")
+def digits():
+    X, truth = load_digits(return_X_y=True)
+    return X[:400] / 16, wk.datasets.hide_labels(truth[:400], 40, random_state=0), truth[:400]
+
+
+@pytest.fixture(scope="module")
+def searched(digits):
+    X, y, _ = digits
+    return wk.WarpClassifier(random_state=0).fit(X, y)
+
+
+def test_stages_given_by_name_are_searched(searched):
+    table = searched.search_
+    gammas = {trial.gamma for trial in table}
+    assert len(gammas) == 3
+    assert max(gammas) == pytest.approx(16 * min(gammas))
+    assert {10, 30} <= {trial.n_neighbors for trial in table} - {None}
+    assert {1, 2} <= {trial.power for trial in table if trial.candidate == "warped"}
+    assert {"plain", "warped", "propagated"} == {trial.candidate for trial in table}
+    assert len({trial.n_features for trial in table}) >= 2
+    assert all(np.isfinite(trial.loss) for trial in table)
+
+
+def test_what_was_chosen_is_the_best_that_was_tried(searched):
+    gamma, q = searched.feature_map_.gamma_, searched.graph_.description
+    full = max(trial.n_features for trial in searched.search_)
+    losses = {}
+    for trial in searched.search_:
+        if trial.n_features == full and trial.candidate == "propagated":
+            key = trial.gamma, trial.n_neighbors
+            losses[key] = min(trial.loss, losses.get(key, np.inf))
+    best = min(losses, key=losses.get)
+    assert best[0] == pytest.approx(gamma)
+    assert f"q={best[1]}" in q
+
+
+def test_what_the_user_set_is_left_alone(digits):
+    X, y, _ = digits
+    given = RBF(100, gamma=0.02), ExactKNN(7), LaplacianPower(0.1, power=3), KRR(0.01)
+    model = wk.WarpClassifier(*given, random_state=0).fit(X, y)
+    assert {trial.gamma for trial in model.search_} == {0.02}
+    assert {trial.n_neighbors for trial in model.search_} == {None, 7}
+    assert {trial.alpha for trial in model.search_} == {None, 0.1}
+    assert {trial.reg for trial in model.search_} == {0.01}
+    assert {trial.power for trial in model.search_ if trial.candidate == "warped"} == {3}
+    assert model.feature_map_.n_features_out_ == 100
+    assert model.operator_.alpha == 0.1
+    assert "q=7" in model.graph_.description
+
+
+def test_a_loss_is_that_of_labels_left_out(digits):
+    """Each label predicted by a model that was fitted without it."""
+    X, y, _ = digits
+    phi = RBF(60, gamma=0.02, random_state=3)
+    model = wk.WarpClassifier(phi, operator=None, head=KRR(0.1), random_state=0).fit(X, y)
+    (trial,) = model.search_
+    rows = np.nonzero(y >= 0)[0]
+    F = phi.fit(X).transform(X[rows])
+    Y = 2.0 * np.eye(10)[y[rows]] - 1.0
+    lam = 0.1 * (F**2).sum(axis=1).mean()
+    scores = np.empty_like(Y)
+    for i in range(len(rows)):
+        keep = np.arange(len(rows)) != i
+        centre = F[keep].mean(axis=0)
+        A = F[keep] - centre
+        target = Y[keep] - Y[keep].mean(axis=0)
+        w = np.linalg.solve(A.T @ A + lam * np.eye(60), A.T @ target)
+        scores[i] = (F[i] - centre) @ w + Y[keep].mean(axis=0)
+    assert trial.loss == pytest.approx(calibrated_loss(scores, Y), rel=1e-6)
+
+
+def test_the_weight_of_the_operator_is_chosen_on_all_points(digits):
+    X, y, _ = digits
+    model = wk.WarpClassifier(RBF(100), targets="labeled", random_state=0).fit(X, y)
+    rows = model.search_[-8:]
+    assert rows[0].alpha == 0.0
+    assert rows[0].candidate == "plain"
+    best = min(rows, key=lambda trial: trial.loss)
+    assert model.operator_.alpha == pytest.approx(best.alpha)
+    assert model.losses_ == {"warped": pytest.approx(best.loss)}
+    again = wk.WarpClassifier(
+        model.feature_map_,
+        ExactKNN(10),
+        LaplacianPower(best.alpha, best.power),
+        KRR(),
+        targets="labeled",
+        search=None,
+    )
+    again.set_params(feature_map__gamma=model.feature_map_.gamma_)
+    if "q=10" in model.graph_.description:
+        np.testing.assert_allclose(again.fit(X, y).coef_, model.coef_, atol=1e-8)
+
+
+def test_without_a_search_nothing_is_tried(digits):
+    X, y, _ = digits
+    model = wk.WarpClassifier(RBF(100), search=None, random_state=0).fit(X, y)
+    assert model.search_ == []
+    assert model.operator_.alpha == pytest.approx(30_000 / 400)
+    with pytest.raises(InvalidParameterError, match=r"'search' .* 'auto', None or a Search"):
+        wk.WarpClassifier(search="grid").fit(X, y)
+
+
+def test_the_search_looks_at_a_part_of_many_points(digits):
+    X, _, truth = digits
+    search = wk.Search(n_points=100)
+    model = wk.WarpClassifier(RBF(50), targets="labeled", search=search, random_state=0)
+    model.fit(X, truth)
+    assert {trial.n_points for trial in model.search_} == {100, 400}
+    assert model.score(X, truth) > 0.9
+
+
+def test_graphs_that_are_given_are_not_taken_apart(digits):
+    X, y, _ = digits
+    graph = Precomputed(ExactKNN(8).build(X))
+    for n_points, candidates in ((100, {"plain"}), (400, {"plain", "warped", "propagated"})):
+        model = wk.WarpClassifier(
+            RBF(50), graph, LaplacianPower(1.0), search=wk.Search(n_points), random_state=0
+        ).fit(X, y)
+        assert {trial.candidate for trial in model.search_} == candidates
+
+
+def test_few_labels_are_judged_by_the_evidence(rng):
+    X, y = wk.datasets.make_two_moons(200, n_labeled=8, random_state=0)
+    model = wk.WarpClassifier(targets="labeled", random_state=0).fit(X, y)
+    phi = model.feature_map_
+    rows = np.nonzero(y >= 0)[0]
+    Phi = phi.transform(X)
+    F = model.warp_.transform(Phi)[rows]
+    Y = 2.0 * y[rows][:, None] - 1.0
+    head = KRR().fit(F, Y)
+    expected = -max(head.path_.log_evidence) / len(rows)
+    assert min(trial.loss for trial in model.search_[-8:]) == pytest.approx(expected)
+
+
+def test_every_head_has_its_parameters_chosen(digits):
+    X, y, truth = digits
+    model = wk.WarpClassifier(head=SVM(), random_state=0).fit(X, y)
+    assert len({trial.gamma for trial in model.search_}) == 3
+    assert model.score(X, truth) > 0.7
+
+
+def test_landmarks_are_weighed_too(digits):
+    X, y, _ = digits
+    operator = LandmarkLaplacian(30)
+    model = wk.WarpClassifier(RBF(60), operator=operator, targets="labeled", random_state=0)
+    model.fit(X, y)
+    assert len({trial.alpha for trial in model.search_[-8:]}) == 8
+
+
+def test_real_targets_and_sparse_points(rng):
+    X = rng.uniform(-3, 3, (200, 2))
+    X[rng.uniform(size=X.shape) < 0.3] = 0.0
+    truth = np.sin(X[:, 0]) + X[:, 1]
+    y = truth.copy()
+    y[60:] = np.nan
+    dense = wk.WarpRegressor(Nystroem(50), random_state=0).fit(X, y)
+    sparse = wk.WarpRegressor(Nystroem(50), random_state=0).fit(csr_array(X), y)
+    assert dense.score(X, truth) > 0.9
+    assert [t.candidate for t in dense.search_] == [t.candidate for t in sparse.search_]
+    for one, other in zip(dense.search_, sparse.search_, strict=True):
+        assert one.loss == pytest.approx(other.loss, rel=1e-4)
+
+
+def test_every_array_library_chooses_the_same(backend):
+    X, truth = wk.datasets.make_two_moons(120, random_state=0)
+    y = wk.datasets.hide_labels(truth, 24, random_state=0)
+    expected = wk.WarpClassifier(RBF(40), ExactKNN(), random_state=0).fit(X, y)
+    model = wk.WarpClassifier(RBF(40), ExactKNN(), random_state=0)
+    model.fit(backend.asarray(X), backend.asarray(y))
+    assert len(model.search_) == len(expected.search_)
+    for one, other in zip(model.search_, expected.search_, strict=True):
+        assert one.loss == pytest.approx(other.loss, rel=1e-3)
+    np.testing.assert_allclose(to_host(model.coef_), expected.coef_, rtol=1e-3, atol=1e-3)
+
+
+def test_the_table_is_one_of_plain_values(searched):
+    for trial in searched.search_:
+        assert all(isinstance(v, str | int | float | None) for v in asdict(trial).values())

@@ -1,0 +1,91 @@
+"""Parameters of the stages that are left to be chosen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from sklearn.base import clone
+
+from ..components import parameters
+
+__all__ = ["Free", "Parts", "Setting"]
+
+
+class Parts(NamedTuple):
+    """Stages that are not fitted yet."""
+
+    feature_map: Any
+    graph: Any
+    operator: Any
+
+
+@dataclass(frozen=True)
+class Setting:
+    """Values for parameters of the stages; None leaves a stage as it was given.
+
+    Attributes
+    ----------
+    gamma, n_features : float and int, or None
+        Of the feature map.
+    n_neighbors : int or None
+        Of the graph.
+    power : int or None
+        Of the operator.
+    """
+
+    gamma: float | None = None
+    n_features: int | None = None
+    n_neighbors: int | None = None
+    power: int | None = None
+
+    def applied(self, parts: Parts) -> Parts:
+        """Return copies of the parts with these values."""
+        values: tuple[dict[str, Any], ...] = (
+            {"gamma": self.gamma, "n_features": self.n_features},
+            {"n_neighbors": self.n_neighbors},
+            {"power": self.power},
+        )
+        return Parts(*map(_with_values, parts, values))
+
+
+def _with_values(part: Any, values: dict[str, Any]) -> Any:
+    """Return a copy of a part with those of the values that are not None."""
+    if part is None:
+        return None
+    given = {name: value for name, value in values.items() if value is not None}
+    copy = clone(part, safe=False)
+    return copy.set_params(**given) if given else copy
+
+
+@dataclass(frozen=True)
+class Free:
+    """Which parameters of the stages were left to be chosen.
+
+    Those that are "auto", and those of stages that were given by name.
+    """
+
+    gamma: bool
+    n_features: bool
+    n_neighbors: bool
+    power: bool
+    alpha: bool
+
+    @classmethod
+    def of(cls, given: Parts, parts: Parts) -> Free:
+        """Compare what the user gave with what was made of it."""
+        return cls(
+            gamma=_is_free(given.feature_map, parts.feature_map, "gamma"),
+            n_features=isinstance(given.feature_map, str)
+            and _is_free(given.feature_map, parts.feature_map, "n_features"),
+            n_neighbors=_is_free(given.graph, parts.graph, "n_neighbors"),
+            power=_is_free(given.operator, parts.operator, "power"),
+            alpha=_is_free(given.operator, parts.operator, "alpha"),
+        )
+
+
+def _is_free(given: Any, part: Any, name: str) -> bool:
+    values = parameters(part)
+    if name not in values:
+        return False
+    return isinstance(given, str) or (isinstance(values[name], str) and values[name] == "auto")
