@@ -6,17 +6,19 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..array import Array, namespace, take_rows
+from ..contracts import FeatureMap, Graph
 from ..exceptions import InvalidDataError, invalid_parameter
 from ..heads import calibrated_loss
 from ..propagation import Propagated, Propagation, RidgeOnAll
 from ..warp import IdentityWarp, Warp, WarpedRows
-from ._stages import Stages
 from ._targets import Targets
 
 __all__ = [
     "Candidate",
+    "Problem",
     "best",
     "indicators",
+    "is_lazy",
     "labeled_candidate",
     "left_out_loss",
     "propagated_candidate",
@@ -51,11 +53,32 @@ class Candidate:
     propagated: Propagated | None = None
 
 
-def labeled_candidate(
-    name: str, head: Any, stages: Stages, warp: Warp, X: Any, targets: Targets, weights: Any
-) -> Candidate:
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """What candidates are fitted to.
+
+    Attributes
+    ----------
+    feature_map : FeatureMap
+        Fitted; of features as they are, if these were kept.
+    X : (N, p)
+        Points, or their features.
+    graph : Graph, list of Graph or None
+    targets : Targets
+    weights : (n_l,) or None
+    """
+
+    feature_map: FeatureMap
+    X: Any
+    graph: Graph | list[Graph] | None
+    targets: Targets
+    weights: Array | None
+
+
+def labeled_candidate(name: str, head: Any, problem: Problem, warp: Warp) -> Candidate:
     """Fit the head to the labelled rows; fold the warp into its weights."""
-    rows = WarpedRows(stages.feature_map, take_rows(X, targets.labeled), warp)
+    targets, weights = problem.targets, problem.weights
+    rows = WarpedRows(problem.feature_map, take_rows(problem.X, targets.labeled), warp)
     _fit_head(head, rows, targets.values, weights)
     left_out = getattr(head, "loo_predictions_", None)
     loss = None if left_out is None else left_out_loss(left_out, targets, weights)
@@ -63,34 +86,28 @@ def labeled_candidate(
 
 
 def propagated_candidate(
-    settings: Propagation,
-    head: Any,
-    stages: Stages,
-    X: Any,
-    targets: Targets,
-    weights: Any,
-    *,
-    memory_limit: Any,
+    settings: Propagation, head: Any, problem: Problem, *, memory_limit: Any
 ) -> Candidate:
     """Propagate the labels along the graph, and fit the head to what comes of it on all rows.
 
     For kernel ridge regression the weights are there already.
     """
-    if stages.graph is None or isinstance(stages.graph, list):
+    graph, X, targets = problem.graph, problem.X, problem.targets
+    if graph is None or isinstance(graph, list):
         raise InvalidDataError(
             "Targets are propagated along one graph. Got "
-            + ("no operator, and so no graph." if stages.graph is None else "a list of graphs.")
+            + ("no operator, and so no graph." if graph is None else "a list of graphs.")
         )
     classes = targets.classes is not None
-    model = RidgeOnAll(stages.feature_map, X, memory_limit=memory_limit, verbose=settings.verbose)
+    model = RidgeOnAll(problem.feature_map, X, memory_limit=memory_limit, verbose=settings.verbose)
     values = indicators(targets.values) if classes else targets.values
-    found = settings.run(stages.graph, model, targets.labeled, values, weights, classes=classes)
+    found = settings.run(graph, model, targets.labeled, values, problem.weights, classes=classes)
     if classes:
         found = found.signed()
     if hasattr(head, "take_over"):
         head.take_over(found.coef, found.intercept, found.lam)
     else:
-        rows = WarpedRows(stages.feature_map, X, IdentityWarp())
+        rows = WarpedRows(problem.feature_map, X, IdentityWarp())
         _fit_head(head, rows, found.targets, None)
     return Candidate(
         "propagated",
@@ -112,9 +129,13 @@ def best(candidates: list[Candidate], *, classes: bool) -> Candidate:
     return min(candidates, key=lambda c: c.loss or 0.0)
 
 
+def is_lazy(head: Any) -> bool:
+    """Whether a head takes rows as it needs them."""
+    return bool(getattr(head, "takes_rows", False))
+
+
 def _fit_head(head: Any, rows: WarpedRows, values: Array, weights: Any) -> None:
-    lazy = getattr(head, "takes_rows", False)
-    F = rows if lazy else rows.take(slice(0, rows.shape[0]))
+    F = rows if is_lazy(head) else rows.take(slice(0, rows.shape[0]))
     head.fit(F, values, weights)
     if tuple(head.coef_.shape) != (F.shape[1], values.shape[1]):
         expected = "a head whose coef_ is (features, outputs); see warpkern.contracts.Head"

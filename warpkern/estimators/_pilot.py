@@ -138,6 +138,8 @@ class Pilot:
         Features of the pilot's models; None if the map does not let one choose.
     all_features : int or None
         Features for all N points.
+    is_whole : bool
+        Whether all points are there.
     has_graph : bool
     """
 
@@ -166,9 +168,9 @@ class Pilot:
         none = self._sample.few or len(rest) == 0 or several
         self._propagation = None if none else propagation
         # A graph that is there already cannot be built on some of its points.
-        whole = self.X.shape[0] == X.shape[0]
+        self.is_whole = self.X.shape[0] == X.shape[0]
         self.has_graph = parts.operator is not None and (
-            whole or "n_neighbors" in parameters(parts.graph)
+            self.is_whole or "n_neighbors" in parameters(parts.graph)
         )
         self.all_features, self.n_features = _sizes(parts.feature_map, X.shape[0], self.X.shape[0])
         self._kept: dict[Any, Any] = {}
@@ -226,9 +228,9 @@ class Pilot:
     def _trial(self, candidate: str, setting: Setting, loss: float, **found: Any) -> SearchTrial:
         """Return a row of the table."""
         graph = None if candidate == "plain" else self._parts.graph
-        values = {
+        values: dict[str, Any] = {
             "gamma": getattr(self._map(setting), "gamma_", None),
-            "n_features": self._map(setting).transform(self.X[:1, :]).shape[1],
+            "n_features": self._width(setting),
             "n_neighbors": setting.n_neighbors or parameters(graph).get("n_neighbors"),
             "power": None,
             "alpha": None,
@@ -244,6 +246,13 @@ class Pilot:
     def _map(self, setting: Setting) -> Any:
         key = ("map", setting.gamma, setting.n_features)
         return self._once(key, lambda: setting.applied(self._parts).feature_map.fit(self.X))
+
+    def _width(self, setting: Setting) -> int:
+        def count() -> int:
+            return int(self._map(setting).transform(self.X[:1, :]).shape[1])
+
+        width: int = self._once(("width", setting.gamma, setting.n_features), count)
+        return width
 
     def _graph(self, setting: Setting) -> Any:
         key = ("graph", setting.n_neighbors)

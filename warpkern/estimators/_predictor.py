@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from abc import abstractmethod
 from collections.abc import Callable
+from dataclasses import replace
 from numbers import Real
 from typing import Any, Self
 
@@ -15,9 +16,16 @@ from ..components import limited, told
 from ..exceptions import invalid_parameter
 from ..heads import KRR
 from ..propagation import Propagation
-from ..warp import IdentityWarp, Warp, fit_warp, fit_warps
+from ..warp import IdentityWarp, Warp, fit_warp, fit_warps, kept_features
 from ._base import WarpEstimator
-from ._candidates import Candidate, best, labeled_candidate, propagated_candidate
+from ._candidates import (
+    Candidate,
+    Problem,
+    best,
+    is_lazy,
+    labeled_candidate,
+    propagated_candidate,
+)
 from ._pilot import Pilot, SearchTrial
 from ._search import Search
 from ._settings import Free, Parts
@@ -118,22 +126,16 @@ class WarpPredictor(WarpEstimator):
                 setting, self.search_ = search.run(pilot, free)
             parts = setting.applied(parts)
         stages = self._fit_stages(parts, X, targets.labeled)
+        problem = self._problem(stages, head, X, targets, sample_weight)
         candidates = []
         if self._wants("labeled"):
-            candidates = self._labeled_candidates(
-                search if free.alpha else None, head, stages, X, targets, sample_weight
-            )
-        if self._wants("propagated") and self._can_propagate(stages, X, targets, candidates):
+            candidates = self._labeled_candidates(search if free.alpha else None, head, problem)
+        if self._wants("propagated") and self._can_propagate(problem, candidates):
+            settings = told(propagation, self.verbose)
             with reported("targets", self.verbose):
                 candidates.append(
                     propagated_candidate(
-                        told(propagation, self.verbose),
-                        clone(head),
-                        stages,
-                        X,
-                        targets,
-                        sample_weight,
-                        memory_limit=self.memory_limit,
+                        settings, clone(head), problem, memory_limit=self.memory_limit
                     )
                 )
         chosen = best(candidates, classes=targets.classes is not None)
@@ -144,51 +146,47 @@ class WarpPredictor(WarpEstimator):
         self.propagated_ = chosen.propagated
         self._calibrate(chosen.left_out, targets, sample_weight)
 
+    def _problem(
+        self, stages: Stages, head: Any, X: Any, targets: Targets, weights: Array | None
+    ) -> Problem:
+        """Return what candidates are fitted to: with features that are kept, if they fit."""
+        phi, points = stages.feature_map, X
+        # A head that takes rows as it needs them is to know what they cost.
+        if stages.graph is not None and self.checkpoint is None and not is_lazy(head):
+            phi, points = kept_features(phi, X, self.memory_limit)
+        return Problem(phi, points, stages.graph, targets, weights)
+
     def _labeled_candidates(
-        self,
-        search: Search | None,
-        head: Any,
-        stages: Stages,
-        X: Any,
-        targets: Targets,
-        weights: Array | None,
+        self, search: Search | None, head: Any, problem: Problem
     ) -> list[Candidate]:
         """Return the model of the labelled rows, and if there is a choice that without the warp."""
-        data = (X, targets, weights)
-        if stages.operator is None:
+        if self.operator_ is None:
             with reported("head", self.verbose):
-                return [labeled_candidate("plain", head, stages, IdentityWarp(), *data)]
+                return [labeled_candidate("plain", head, problem, IdentityWarp())]
         with reported("warp", self.verbose):
-            warp = self._fit_warp(search, head, stages, *data)
+            warp = self._fit_warp(search, head, problem)
         with reported("head", self.verbose):
-            found = [labeled_candidate("warped", head, stages, warp, *data)]
+            found = [labeled_candidate("warped", head, problem, warp)]
             if self.targets == "auto" and found[0].loss is not None:
-                plain = clone(head)
-                found.append(labeled_candidate("plain", plain, stages, IdentityWarp(), *data))
+                found.append(labeled_candidate("plain", clone(head), problem, IdentityWarp()))
         return found
 
-    def _fit_warp(
-        self,
-        search: Search | None,
-        head: Any,
-        stages: Stages,
-        X: Any,
-        targets: Targets,
-        weights: Array | None,
-    ) -> Warp:
+    def _fit_warp(self, search: Search | None, head: Any, problem: Problem) -> Warp:
         """Return the warp, by the multiple of the operator that suits the labels best."""
+        M: Any = self.operator_
+        data = problem.feature_map, problem.X, M
         options = {
             "memory_limit": self.memory_limit,
             "checkpoint": self.checkpoint,
             "verbose": self.verbose,
         }
-        M: Any = stages.operator
         if search is None or self.rank is not None or not hasattr(M, "scaled"):
-            return fit_warp(stages.feature_map, X, M, rank=self.rank, **options)
-        warps = fit_warps(stages.feature_map, X, M, **options)
+            return fit_warp(*data, rank=self.rank, **options)
+        warps = fit_warps(*data, **options)
         rng = host_generator(self.random_state)
-        factor, tried = search.weigh(warps, stages, X, targets, weights, _judge(head), rng)
-        self.search_ += tried
+        factor, tried = search.weigh(warps, M, problem, _judge(head), rng)
+        gamma = getattr(self.feature_map_, "gamma_", None)
+        self.search_ += [replace(trial, gamma=gamma) for trial in tried]
         self.operator_ = M.scaled(factor)
         return warps.at(factor)
 
@@ -221,15 +219,13 @@ class WarpPredictor(WarpEstimator):
             found.set_params(reg=head.reg)
         return found
 
-    def _can_propagate(
-        self, stages: Stages, X: Any, targets: Targets, candidates: list[Candidate]
-    ) -> bool:
+    def _can_propagate(self, problem: Problem, candidates: list[Candidate]) -> bool:
         """Whether there is a choice between targets; where they are asked for, there is."""
         if self.targets != "auto":
             return True
         comparable = all(c.loss is not None for c in candidates)
-        one_graph = stages.graph is not None and not isinstance(stages.graph, list)
-        return comparable and one_graph and targets.labeled.shape[0] < X.shape[0]
+        one_graph = problem.graph is not None and not isinstance(problem.graph, list)
+        return comparable and one_graph and problem.targets.labeled.shape[0] < problem.X.shape[0]
 
     def _calibrate(
         self, left_out: Array | None, targets: Targets, sample_weight: Array | None

@@ -8,17 +8,17 @@ from typing import Any
 
 from sklearn.base import BaseEstimator
 
-from ..array import Array
 from ..heads import KRR
 from ..warp import WarpFamily
+from ._candidates import Problem
 from ._pilot import LabeledSample, Pilot, SearchTrial
 from ._settings import Free, Setting
-from ._stages import Stages
-from ._targets import Targets
 
 __all__ = ["Search"]
 
-_WORSE = 0.01  # share of the loss that half of the features may cost
+# Shares of the loss: what another value has to gain, so that chance does not decide, and what half
+# of the features may cost.
+_BETTER, _WORSE = 0.03, 0.01
 
 
 class Search(BaseEstimator):  # type: ignore[misc]
@@ -38,13 +38,15 @@ class Search(BaseEstimator):  # type: ignore[misc]
     Notes
     -----
     Bandwidth, neighbours and power are chosen in this order, from the first of their values on,
-    and each is kept for those that follow. In the end half of the features are tried, and are
-    enough if they cost no more than one per cent of the loss. Parameters that were given a value
-    are left alone: so is all of a stage that was given as an object, but for what is "auto" in it.
+    where another has to lower the loss by three per cent to be taken, and each is kept for those
+    that follow. Parameters that were given a value are left alone: so is all of a stage that was
+    given as an object, but for what is "auto" in it.
 
     For each setting there are a model of the labels alone, models with the warp for three weights
     of the operator, and models of propagated targets. The best of them counts. The number of
     features is 1,000 at most for this, and 2,000 thereafter, or 4,000 for more than 20,000 points.
+    If the points are no more than `n_points`, half of the features are tried as well, and are
+    enough if they cost no more than one per cent of the loss.
     """
 
     def __init__(
@@ -79,42 +81,35 @@ class Search(BaseEstimator):  # type: ignore[misc]
             for value in tried[1:]:
                 changed = replace(best, **{name: value})
                 found = loss(changed)
-                if found < least:
+                if found < least - _BETTER * abs(least):
                     best, least = changed, found
         d = pilot.all_features if free.n_features else None
-        if d is not None and pilot.n_features is not None:
+        if d is not None and pilot.n_features is not None and pilot.is_whole:
             half = replace(best, n_features=_even(pilot.n_features // 2))
             d = _even(d // 2) if loss(half) <= least + _WORSE * abs(least) else d
         return replace(best, n_features=d), table
 
     def weigh(
-        self,
-        warps: WarpFamily,
-        stages: Stages,
-        X: Any,
-        targets: Targets,
-        weights: Array | None,
-        head: KRR,
-        rng: Any,
+        self, warps: WarpFamily, operator: Any, problem: Problem, head: KRR, rng: Any
     ) -> tuple[float, list[SearchTrial]]:
         """Return the multiple of the operator that suits the labels best, and all that were tried.
 
         Cost d^3 / 3 + n d^2 + n^2 d for each, with all regularisers of the head and n labels, of
         which a quarter of `n_points` are drawn if they are more.
         """
-        sample = LabeledSample.of(X, targets, weights, self._most_labels(), rng)
-        Phi = stages.feature_map.transform(sample.X)
-        M: Any = stages.operator
+        X, targets = problem.X, problem.targets
+        sample = LabeledSample.of(X, targets, problem.weights, self._most_labels(), rng)
+        Phi = problem.feature_map.transform(sample.X)
         table = []
         for factor in self.alpha:
             fitted, loss = sample.judged(head, warps.at(factor).transform(Phi))
             trial = SearchTrial(
                 candidate="warped" if factor else "plain",
-                gamma=getattr(stages.feature_map, "gamma_", None),
+                gamma=None,
                 n_features=Phi.shape[1],
                 n_neighbors=None,
-                power=getattr(M, "power", None),
-                alpha=factor * M.alpha,
+                power=getattr(operator, "power", None),
+                alpha=factor * operator.alpha,
                 ridge=None,
                 reg=fitted.reg_,
                 loss=loss,

@@ -34,7 +34,8 @@ from ._base import BaseFeatureMap
 __all__ = ["Nystroem"]
 
 _USUAL, _MOST = 1000, 5000  # landmarks for n_features=None and "auto"
-_MOST_PIVOTED = 10_000  # points, beyond which landmarks drawn uniformly do as well
+# Points, and landmarks among so many points, beyond which landmarks drawn uniformly do as well.
+_MOST_PIVOTED, _SHARE_PIVOTED = 10_000, 4
 
 
 class Nystroem(BaseFeatureMap):
@@ -58,8 +59,8 @@ class Nystroem(BaseFeatureMap):
     landmarks : {"auto", "rpcholesky", "kmeans++", "uniform"} or array
         Drawn by randomly pivoted Cholesky factorisation, as k-means++ draws its first centres, or
         uniformly; or given, as points (m, p) or as indices (m,) into the rows of X, in which case
-        `n_features` does not count. "auto" is the first, and the last of more than 10,000 points,
-        if their number is given: errors are the same there, and the first would take N m^2.
+        `n_features` does not count. "auto" is the first, or, of more than 10,000 points and where
+        landmarks are more than a quarter of the points, the last, which does as well there.
     accuracy : float
         For ``n_features="auto"``, by "rpcholesky": the share of the trace of the kernel matrix
         that may be left.
@@ -140,9 +141,11 @@ class Nystroem(BaseFeatureMap):
         if not isinstance(self.landmarks, str):
             return self._given_points(X)
         automatic = self.n_features == "auto"
+        m = self._checked_count(X.shape[0])
         drawn = self.landmarks
         if drawn == "auto":
-            drawn = "rpcholesky" if automatic or X.shape[0] <= _MOST_PIVOTED else "uniform"
+            few = X.shape[0] <= _MOST_PIVOTED and _SHARE_PIVOTED * m <= X.shape[0]
+            drawn = "rpcholesky" if automatic or few else "uniform"
         if drawn not in LANDMARKS:
             expected = f"one of auto, {', '.join(LANDMARKS)}, or an array"
             raise invalid_parameter(self, "landmarks", expected, self.landmarks)
@@ -150,13 +153,6 @@ class Nystroem(BaseFeatureMap):
             raise invalid_parameter(
                 self, "n_features", "an integer unless landmarks='rpcholesky'", self.n_features
             )
-        if automatic or self.n_features is None:
-            m = min(_MOST if automatic else _USUAL, X.shape[0])
-        else:
-            m = require_integer(self, "n_features", self.n_features, also="None, 'auto' or ")
-        if m > X.shape[0]:
-            expected = f"at most the number of points, which is {X.shape[0]}"
-            raise invalid_parameter(self, "n_features", expected, m)
         stop = require_share(self, "accuracy", self.accuracy) if automatic else 0.0
         rows = LANDMARKS[drawn](self.kernel_, X, m, stop, rng)
         if automatic and rows.shape[0] == _MOST < X.shape[0]:
@@ -165,6 +161,16 @@ class Nystroem(BaseFeatureMap):
             )
             warnings.warn(message, ConvergenceWarning, stacklevel=2)
         return rows, take_rows(X, rows)
+
+    def _checked_count(self, n: int) -> int:
+        """Return the number of landmarks, or the most that "auto" may take, of n points."""
+        if self.n_features == "auto" or self.n_features is None:
+            return min(_USUAL if self.n_features is None else _MOST, n)
+        m = require_integer(self, "n_features", self.n_features, also="None, 'auto' or ")
+        if m > n:
+            expected = f"at most the number of points, which is {n}"
+            raise invalid_parameter(self, "n_features", expected, m)
+        return m
 
     def _given_points(self, X: Any) -> tuple[Array | None, Any]:
         given = self.landmarks if is_array(self.landmarks) else host.asarray(self.landmarks)

@@ -10,11 +10,10 @@ from ..array import (
     accumulation_dtype,
     cholesky,
     namespace,
-    parse_memory,
     solve_triangular,
 )
 from ..contracts import FeatureMap
-from ..warp import Features, second_moment
+from ..warp import AsTheyAre, Features, kept_features, second_moment
 
 __all__ = ["RidgeOnAll"]
 
@@ -52,10 +51,10 @@ class RidgeOnAll:
         self.n = X.shape[0]
         self._wide = accumulation_dtype(like, xp)
         self._factors: dict[float, Array] = {}
-        limit = parse_memory(memory_limit, "the model", like)
-        held = limit is None or 2 * self.n * d * size + 4 * d * d * 8 < limit
+        kept, points = kept_features(feature_map, X, memory_limit)
+        held = isinstance(kept, AsTheyAre)
         self._is_dual = held and self.n < d
-        self._Phi = self._features.rows() if held else None
+        self._Phi = points if held else None
         ones = xp.ones((self.n, 1), dtype=like.dtype, device=like.device)
         self._mean = self._product(ones)[:, 0] / self.n
         if self._is_dual:
@@ -64,7 +63,7 @@ class RidgeOnAll:
             centre = float(xp.sum(self._mean * self._mean))
             total = float(xp.sum(xp.linalg.diagonal(self._gram))) + self.n * centre
         else:
-            C = second_moment(feature_map, X, memory_limit=memory_limit, verbose=verbose)
+            C = second_moment(kept, points, memory_limit=memory_limit, verbose=verbose)
             self._gram = C - self.n * self._mean[:, None] * self._mean[None, :]
             total = float(xp.sum(xp.linalg.diagonal(C)))
         self._scale = total / self.n  # mean |phi|^2

@@ -11,12 +11,13 @@ from ._factor import (
     Warp,
 )
 from ._family import WarpFamily
-from ._features import Features, WarpedRows
+from ._features import AsTheyAre, Features, WarpedRows, kept_features
 from ._fit import fit_warp, fit_warps, second_moment
 from ._order import locality_order
 from ._plan import Plan, Size, plan_accumulation
 
 __all__ = [
+    "AsTheyAre",
     "CholeskyWarp",
     "Features",
     "IdentityWarp",
@@ -30,6 +31,7 @@ __all__ = [
     "WarpedRows",
     "fit_warp",
     "fit_warps",
+    "kept_features",
     "locality_order",
     "parse_memory",
     "plan_accumulation",

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, Self
 
 from ..array import (
     Array,
     assemble_rows,
     host,
     is_sparse,
+    namespace,
+    parse_memory,
     place,
     row_blocks,
     take_rows,
@@ -19,9 +21,11 @@ from ..array import (
 from ..contracts import FeatureMap
 from ._factor import IdentityWarp, Warp
 
-__all__ = ["Features", "ScratchFeatures", "WarpedRows"]
+__all__ = ["AsTheyAre", "Features", "ScratchFeatures", "WarpedRows", "kept_features"]
 
 _BLOCK_BYTES = 128 * 2**20
+_KEPT_BYTES = 64 * 2**20
+_MATRICES = 5  # (d, d), of what is computed with features that are kept
 
 
 class Features:
@@ -70,6 +74,37 @@ class Features:
             return self._map.transform(self._X[rows, :])[:, J]
 
         return assemble_rows(compute, (self.n, J.stop - J.start), self.block, self.like)
+
+
+class AsTheyAre:
+    """The feature map of points that are features already."""
+
+    def fit(self, X: Array) -> Self:  # noqa: ARG002 - there is nothing to learn
+        """Return self."""
+        return self
+
+    def transform(self, X: Array) -> Array:
+        """Return X."""
+        return X
+
+
+def kept_features(
+    feature_map: FeatureMap, X: Any, memory_limit: float | str | None
+) -> tuple[FeatureMap, Any]:
+    """Return what gives the features of all points without computing them again, if they fit.
+
+    That is a map of features as they are, and the features (N, d); or `feature_map` and X where
+    the limit has no room for two of these and some matrices (d, d).
+    """
+    features = Features(feature_map, X, 1)
+    xp = namespace(features.like)
+    size = int(xp.finfo(features.like.dtype).bits) // 8
+    limit = parse_memory(memory_limit, "the model", features.like)
+    needed = 2 * features.n * features.d * size + _MATRICES * features.d**2 * 8
+    if limit is not None and needed > limit:
+        return feature_map, X
+    features.block = max(1, _KEPT_BYTES // (size * features.d))
+    return AsTheyAre(), features.rows()
 
 
 class ScratchFeatures:
