@@ -22,6 +22,7 @@ __all__ = [
     "labeled_candidate",
     "left_out_loss",
     "propagated_candidate",
+    "propagation_folds",
 ]
 
 
@@ -66,6 +67,8 @@ class Problem:
     graph : Graph, list of Graph or None
     targets : Targets
     weights : (n_l,) or None
+    folds : list of (m,) or None
+        Places of labels that are held out together.
     """
 
     feature_map: FeatureMap
@@ -73,15 +76,23 @@ class Problem:
     graph: Graph | list[Graph] | None
     targets: Targets
     weights: Array | None
+    folds: list[Array] | None
 
 
 def labeled_candidate(name: str, head: Any, problem: Problem, warp: Warp) -> Candidate:
-    """Fit the head to the labelled rows; fold the warp into its weights."""
+    """Fit the head to the labelled rows; fold the warp into its weights.
+
+    Where there are folds it is judged by them, as propagated targets are; else by leaving one out.
+    """
     targets, weights = problem.targets, problem.weights
     rows = WarpedRows(problem.feature_map, take_rows(problem.X, targets.labeled), warp)
     _fit_head(head, rows, targets.values, weights)
     left_out = getattr(head, "loo_predictions_", None)
     loss = None if left_out is None else left_out_loss(left_out, targets, weights)
+    if problem.folds is not None and hasattr(head, "predictions_without"):
+        F = rows.take(slice(0, rows.shape[0]))
+        without = head.predictions_without(F, targets.values, problem.folds, weights)
+        loss = left_out_loss(without, targets, weights)
     return Candidate(name, head, warp, warp.fold(head.coef_), head.intercept_, left_out, loss)
 
 
@@ -119,6 +130,13 @@ def propagated_candidate(
         found.trial.loss,
         found,
     )
+
+
+def propagation_folds(settings: Propagation, targets: Targets) -> list[Array] | None:
+    """Return places of labels that propagation holds out together; None if they are too few."""
+    classes = targets.classes is not None
+    values = indicators(targets.values) if classes else targets.values
+    return settings.folds(values, classes=classes)
 
 
 def best(candidates: list[Candidate], *, classes: bool) -> Candidate:

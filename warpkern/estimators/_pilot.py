@@ -13,7 +13,7 @@ from ..components import parameters
 from ..heads import KRR
 from ..propagation import Propagation, RidgeOnAll, Spread, enough_labels
 from ..warp import IdentityWarp, Warp, fit_warps
-from ._candidates import indicators, left_out_loss
+from ._candidates import indicators, left_out_loss, propagation_folds
 from ._settings import Parts, Setting
 from ._stages import SeveralBuilders
 from ._targets import Targets
@@ -99,17 +99,21 @@ class LabeledSample:
         n, k = self.targets.values.shape
         return not enough_labels(n, 1 if self.targets.classes is None else k)
 
-    def judged(self, head: KRR, F: Array) -> tuple[KRR, float]:
+    def judged(self, head: KRR, F: Array, folds: list[Array] | None = None) -> tuple[KRR, float]:
         """Return the head fitted to rows F (n, d), and its loss on labels that are left out.
 
-        Of few labels it is less the logarithm of the evidence, for each label and output.
+        One at a time, or in folds. Of few labels it is less the logarithm of the evidence, for each
+        label and output.
         """
         values = self.targets.values
         fitted = clone(head).fit(F, values, self.weights)
         if self.few:
             n, k = values.shape
             return fitted, -fitted.path_.log_evidence[fitted.path_.best] / (n * k)
-        return fitted, left_out_loss(fitted.loo_predictions_, self.targets, self.weights)
+        left_out = fitted.loo_predictions_
+        if folds is not None:
+            left_out = fitted.predictions_without(F, values, folds, self.weights)
+        return fitted, left_out_loss(left_out, self.targets, self.weights)
 
 
 class Pilot:
@@ -167,6 +171,10 @@ class Pilot:
         several = isinstance(parts.graph, SeveralBuilders)
         none = self._sample.few or len(rest) == 0 or several
         self._propagation = None if none else propagation
+        # What is compared with propagated targets is judged as these are.
+        self._folds = None
+        if self._propagation is not None:
+            self._folds = propagation_folds(self._propagation, self._sample.targets)
         # A graph that is there already cannot be built on some of its points.
         self.is_whole = self.X.shape[0] == X.shape[0]
         self.has_graph = parts.operator is not None and (
@@ -241,7 +249,7 @@ class Pilot:
 
     def _judged(self, setting: Setting, warp: Warp) -> tuple[KRR, float]:
         Phi = self._map(setting).transform(self._sample.X)
-        return self._sample.judged(self._head, warp.transform(Phi))
+        return self._sample.judged(self._head, warp.transform(Phi), self._folds)
 
     def _map(self, setting: Setting) -> Any:
         key = ("map", setting.gamma, setting.n_features)

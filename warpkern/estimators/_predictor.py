@@ -25,6 +25,7 @@ from ._candidates import (
     is_lazy,
     labeled_candidate,
     propagated_candidate,
+    propagation_folds,
 )
 from ._pilot import Pilot, SearchTrial
 from ._search import Search
@@ -126,7 +127,7 @@ class WarpPredictor(WarpEstimator):
                 setting, self.search_ = search.run(pilot, free)
             parts = setting.applied(parts)
         stages = self._fit_stages(parts, X, targets.labeled)
-        problem = self._problem(stages, head, X, targets, sample_weight)
+        problem = self._problem(stages, head, propagation, X, targets, sample_weight)
         candidates = []
         if self._wants("labeled"):
             candidates = self._labeled_candidates(search if free.alpha else None, head, problem)
@@ -147,14 +148,21 @@ class WarpPredictor(WarpEstimator):
         self._calibrate(chosen.left_out, targets, sample_weight)
 
     def _problem(
-        self, stages: Stages, head: Any, X: Any, targets: Targets, weights: Array | None
+        self,
+        stages: Stages,
+        head: Any,
+        propagation: Propagation,
+        X: Any,
+        targets: Targets,
+        weights: Array | None,
     ) -> Problem:
         """Return what candidates are fitted to: with features that are kept, if they fit."""
         phi, points = stages.feature_map, X
         # A head that takes rows as it needs them is to know what they cost.
         if stages.graph is not None and self.checkpoint is None and not is_lazy(head):
             phi, points = kept_features(phi, X, self.memory_limit)
-        return Problem(phi, points, stages.graph, targets, weights)
+        folds = propagation_folds(propagation, targets) if self.targets == "auto" else None
+        return Problem(phi, points, stages.graph, targets, weights, folds)
 
     def _labeled_candidates(
         self, search: Search | None, head: Any, problem: Problem

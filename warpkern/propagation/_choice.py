@@ -227,7 +227,8 @@ class Propagation(BaseEstimator):  # type: ignore[misc]
         """Return the targets that the graph makes of labels, without those of each fold."""
         prior = self._prior(values, weights) if classes else values[0, :]
         known = Known.of(labeled, values, weights, graph.n_nodes, classes, prior)
-        folds = make_folds(known, host_generator(self.random_state))
+        places = self.folds(values, classes=classes)
+        folds = None if places is None else [known.rows[own] for own in places]
         parts = [known] if folds is None else [known.without(fold) for fold in folds]
         progress = shown if self.verbose else silent
         targets = [
@@ -235,6 +236,10 @@ class Propagation(BaseEstimator):  # type: ignore[misc]
             for power, ridge in progress(self._candidates(), "targets tried")
         ]
         return Spread(graph, known, folds, parts, targets)
+
+    def folds(self, values: Array, *, classes: bool) -> list[Array] | None:
+        """Return places of labels (n_l, k) to hold out together; None if they are too few."""
+        return make_folds(values, classes, host_generator(self.random_state))
 
     def compare(self, spread: Spread, model: RidgeOnAll) -> list[Tried]:
         """Return how well models without some labels predict them, before any round."""

@@ -80,17 +80,19 @@ def enough_labels(n_labels: int, n_classes: int) -> bool:
     return n_labels >= max(_LEAST_ROWS, _LEAST_PER_CLASS * n_classes)
 
 
-def make_folds(known: Known, rng: Any) -> list[Array] | None:
-    """Return sets of labelled rows, each class spread over them; None if they are too few."""
-    if not enough_labels(len(known.rows), known.values.shape[1] if known.classes else 1):
+def make_folds(values: Array, classes: bool, rng: Any) -> list[Array] | None:
+    """Return places of labels that are held out together; None if they are too few.
+
+    For labels (n_l, k), each class spread over the folds.
+    """
+    n, k = values.shape
+    if not enough_labels(n, k if classes else 1):
         return None
-    if not known.classes:
-        rows = rng.permutation(known.rows)
-        return [rows[j::_FOLDS] for j in range(_FOLDS)]
-    codes = host.argmax(to_host(known.values)[known.rows], axis=1)
-    order = rng.permutation(len(codes))
-    order = order[host.argsort(codes[order], stable=True)]
-    return [known.rows[order[j::_FOLDS]] for j in range(_FOLDS)]
+    order = rng.permutation(n)
+    if classes:
+        codes = host.argmax(to_host(values), axis=1)
+        order = order[host.argsort(codes[order], stable=True)]
+    return [order[j::_FOLDS] for j in range(_FOLDS)]
 
 
 def held_out(known: Known, folds: list[Array], scores: list[Array]) -> Array:
