@@ -40,17 +40,16 @@ def test_stages_given_by_name_are_searched(searched):
     assert all(np.isfinite(trial.loss) for trial in table)
 
 
-def test_what_was_chosen_is_the_best_that_was_tried(searched):
-    gamma, q = searched.feature_map_.gamma_, searched.graph_.description
-    full = max(trial.n_features for trial in searched.search_)
-    losses = {}
-    for trial in searched.search_:
-        if trial.n_features == full and trial.candidate == "propagated":
-            key = trial.gamma, trial.n_neighbors
-            losses[key] = min(trial.loss, losses.get(key, np.inf))
-    best = min(losses, key=losses.get)
-    assert best[0] == pytest.approx(gamma)
-    assert f"q={best[1]}" in q
+def test_nothing_that_was_tried_is_much_better_than_what_was_chosen(searched):
+    pilot = [trial for trial in searched.search_ if trial.n_neighbors or trial.candidate == "plain"]
+    gamma = searched.feature_map_.gamma_
+    chosen = [
+        trial.loss
+        for trial in pilot
+        if trial.gamma == pytest.approx(gamma)
+        and f"q={trial.n_neighbors}," in searched.graph_.description
+    ]
+    assert min(chosen) * 0.97 <= min(trial.loss for trial in pilot)
 
 
 def test_what_the_user_set_is_left_alone(digits):

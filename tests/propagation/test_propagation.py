@@ -91,7 +91,7 @@ def test_held_out_scores_come_from_models_without_those_labels(moons):
 def test_labels_are_chosen_by_and_all_trials_are_told(moons):
     X, y, labeled = moons
     found, _ = run(X, labeled, np.eye(2)[y[labeled]])
-    assert len(found.trials) == 5 * 2 + 8
+    assert len(found.trials) == 5 * 3 + 8
     assert found.trial.loss == min(t.loss for t in found.trials)
     assert (found.targets.argmax(axis=1) == y).mean() > 0.95
 

@@ -168,18 +168,18 @@ class Pilot:
         like = targets.labeled
         self.X = take_rows(X, place(rows, like=like, dtype=like.dtype))
         self._parts, self.labeled, self._head = parts, labeled, head
-        several = isinstance(parts.graph, SeveralBuilders)
-        none = self._sample.few or len(rest) == 0 or several
-        self._propagation = None if none else propagation
-        # What is compared with propagated targets is judged as these are.
-        self._folds = None
-        if self._propagation is not None:
-            self._folds = propagation_folds(self._propagation, self._sample.targets)
         # A graph that is there already cannot be built on some of its points.
         self.is_whole = self.X.shape[0] == X.shape[0]
         self.has_graph = parts.operator is not None and (
             self.is_whole or "n_neighbors" in parameters(parts.graph)
         )
+        one_graph = self.has_graph and not isinstance(parts.graph, SeveralBuilders)
+        some = not self._sample.few and len(rest) > 0
+        self._propagation = propagation if one_graph and some else None
+        # What is compared with propagated targets is judged as these are.
+        self._folds = None
+        if self._propagation is not None:
+            self._folds = propagation_folds(self._propagation, self._sample.targets)
         self.all_features, self.n_features = _sizes(parts.feature_map, X.shape[0], self.X.shape[0])
         self._kept: dict[Any, Any] = {}
 

@@ -161,7 +161,9 @@ class WarpPredictor(WarpEstimator):
         # A head that takes rows as it needs them is to know what they cost.
         if stages.graph is not None and self.checkpoint is None and not is_lazy(head):
             phi, points = kept_features(phi, X, self.memory_limit)
-        folds = propagation_folds(propagation, targets) if self.targets == "auto" else None
+        folds = None
+        if self.targets == "auto" and stages.graph is not None:
+            folds = propagation_folds(propagation, targets)
         return Problem(phi, points, stages.graph, targets, weights, folds)
 
     def _labeled_candidates(

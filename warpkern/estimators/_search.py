@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -71,12 +72,14 @@ class Search(BaseEstimator):  # type: ignore[misc]
         def loss(setting: Setting) -> float:
             found = pilot.trials(setting)
             table.extend(found)
-            return min(trial.loss for trial in found)
+            return min((trial.loss for trial in found), default=math.inf)
 
         values = self._values(pilot, free)
         first = {name: tried[0] for name, tried in values.items() if tried}
         best = Setting(n_features=pilot.n_features, **first)
         least = loss(best)
+        if not table:  # labels are too few to choose by
+            values = {}
         for name, tried in values.items():
             for value in tried[1:]:
                 changed = replace(best, **{name: value})
@@ -84,7 +87,7 @@ class Search(BaseEstimator):  # type: ignore[misc]
                 if found < least - _BETTER * abs(least):
                     best, least = changed, found
         d = pilot.all_features if free.n_features else None
-        if d is not None and pilot.n_features is not None and pilot.is_whole:
+        if d is not None and pilot.n_features is not None and pilot.is_whole and table:
             half = replace(best, n_features=_even(pilot.n_features // 2))
             d = _even(d // 2) if loss(half) <= least + _WORSE * abs(least) else d
         return replace(best, n_features=d), table

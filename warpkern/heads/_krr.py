@@ -190,7 +190,9 @@ class KRR(BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self, "lambda_")
         F, y, s = checked_problem(F, y, sample_weight)
         problem = Centred.of(F, y, s, bool(self.fit_intercept))
-        return _without_groups(problem, _Precision.of(problem, self.lambda_), groups)
+        without = _without_groups(problem, _Precision.of(problem, self.lambda_), groups)
+        outside = (s == 0)[:, None]  # rows of weight zero are left out as it is
+        return namespace(F).where(outside, F @ self.coef_ + self.intercept_, without)
 
     def take_over(self, coef: Array, intercept: Array, lam: float) -> None:
         """Take the weights (d, k) and (k,) of a ridge regression that was solved elsewhere.
@@ -279,8 +281,7 @@ def _without_groups(problem: Centred, precision: _Precision, groups: Sequence[Ar
         R = cholesky_semidefinite(left, float(xp.finfo(wide).eps))
         half = solve_triangular(R, xp.take(errors, S, axis=0))
         e = solve_triangular(R, half, transpose=True)
-        counts = own > 0  # rows of weight zero are left out as it is, and stay what they are
-        without.append((xp.take(y, S, axis=0) - e) / xp.where(counts, own, 1.0))
+        without.append((xp.take(y, S, axis=0) - e) / xp.where(own > 0, own, 1.0))
     order = host.argsort(host.concat([host.asarray(group) for group in groups]))
     found = xp.take(xp.concat(without), place(order, like=y, dtype=index_dtype(y, xp)), axis=0)
     return xp.astype(found, problem.y.dtype, copy=False) + problem.y_mean
