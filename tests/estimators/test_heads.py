@@ -33,7 +33,7 @@ class TestSupportVectorMachine:
 
     def test_scores_are_those_of_the_head_on_warped_features(self, digits):
         X, y, X_new, _ = digits
-        model = machine().fit(X, y)
+        model = machine(search=None).fit(X, y)
         warped = wk.WarpedFeatures(feature_map=RBF(200), random_state=0).fit(X)
         signs = np.where(y[y >= 0][:, None] == np.arange(10), 1.0, -1.0)
         head = SVM().fit(warped.transform(X[y >= 0]), signs)

@@ -45,8 +45,8 @@ def test_labels_are_learnt(digits):
 
 def test_squared_loss_is_ridge_regression(digits):
     X, y, X_new = digits
-    exact = fitted(X, y, KRR(reg=1.0)).decision_function(X_new)
-    model = fitted(X, y, SGD("squared", reg=1.0, n_steps=20_000))
+    exact = fitted(X, y, KRR(reg=1.0), search=None).decision_function(X_new)
+    model = fitted(X, y, SGD("squared", reg=1.0, n_steps=20_000), search=None)
     np.testing.assert_allclose(model.decision_function(X_new), exact, atol=5e-3)
 
 

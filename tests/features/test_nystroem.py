@@ -3,7 +3,7 @@ import pytest
 
 from warpkern.array import backend_of, to_host
 from warpkern.exceptions import InvalidDataError, InvalidParameterError
-from warpkern.features import Nystroem, kernel_error
+from warpkern.features import Nystroem, _nystroem, kernel_error
 from warpkern.kernels import RBF, Linear, choose_gamma
 from warpkern.kernels import _landmarks as landmarks
 
@@ -136,7 +136,11 @@ def test_bandwidth_of_a_named_kernel_follows_the_rule(rng):
         ({"n_features": 0}, InvalidParameterError, "'auto' or an integer >= 1"),
         ({"n_features": "auto", "landmarks": "uniform"}, InvalidParameterError, "'n_features'"),
         ({"kernel": "cosine"}, InvalidParameterError, "one of rbf, laplace, chi2, or a kernel"),
-        ({"landmarks": "best"}, InvalidParameterError, r"one of rpcholesky, kmeans\+\+, uniform"),
+        (
+            {"landmarks": "best"},
+            InvalidParameterError,
+            r"one of auto, rpcholesky, kmeans\+\+, uniform",
+        ),
         ({"landmarks": [30]}, InvalidDataError, "must lie in 0 ... 29"),
         ({"landmarks": np.ones((2, 3))}, InvalidDataError, r"points \(m, 2\) or indices"),
         ({"gamma": -1}, InvalidParameterError, "'gamma' parameter of Nystroem"),
@@ -147,3 +151,26 @@ def test_bad_parameters_are_named(parameters, error, message):
         Nystroem(**{"n_features": 5, **parameters}).fit(
             np.random.default_rng(0).normal(size=(30, 2))
         )
+
+
+def test_landmarks_are_drawn_uniformly_of_many_points(monkeypatch, rng):
+    X = rng.normal(size=(60, 2))
+    uniform = Nystroem(10, landmarks="uniform", random_state=0).fit(X)
+    pivoted = Nystroem(10, landmarks="rpcholesky", random_state=0).fit(X)
+    np.testing.assert_array_equal(
+        Nystroem(10, random_state=0).fit(X).landmarks_, pivoted.landmarks_
+    )
+    monkeypatch.setattr(_nystroem, "_MOST_PIVOTED", 50)
+    np.testing.assert_array_equal(
+        Nystroem(10, random_state=0).fit(X).landmarks_, uniform.landmarks_
+    )
+
+
+def test_residual_is_what_the_features_leave_of_the_kernel(backend, rng):
+    X = rng.normal(size=(40, 2))
+    phi = Nystroem(10, gamma=0.5, random_state=0).fit(backend.asarray(X))
+    new = np.concatenate([X, [[50.0, 0.0]]])
+    Phi = to_host(phi.transform(backend.asarray(new)))
+    found = to_host(phi.residual(backend.asarray(new)))
+    np.testing.assert_allclose(found, 1.0 - (Phi**2).sum(axis=1), atol=1e-10)
+    assert found[-1] == pytest.approx(1.0)  # far from all landmarks they know nothing

@@ -24,7 +24,7 @@ class WarpClassifier(ClassifierMixin, WarpPredictor):  # type: ignore[misc]
     Parameters
     ----------
     feature_map : str or object
-        phi. Names: see ``warpkern info``.
+        phi. Names: see ``warpkern info``. By default Nystroem's features, of up to 4,000 landmarks.
     graph : str or object
         The graph on all points.
     operator : str, object or None
@@ -37,6 +37,9 @@ class WarpClassifier(ClassifierMixin, WarpPredictor):  # type: ignore[misc]
         What the head learns: the labels; or classes for all points, which the graph makes of the
         labels. "auto" fits both, and the head on labels without the warp, and keeps what does
         best on labels that are left out: as long as the head tells (`krr` does).
+    search : "auto", None or Search
+        Whether, and how, parameters of the stages are chosen: those that are "auto", and those of
+        stages given by name. See `Search`.
     backend, device : str, optional
         Where to compute with NumPy input; the answers are NumPy arrays again.
         Input of another library is computed with where it is.
@@ -66,6 +69,8 @@ class WarpClassifier(ClassifierMixin, WarpPredictor):  # type: ignore[misc]
         Which model was kept.
     losses_ : dict
         The loss of each candidate on labels that are left out.
+    search_ : list of SearchTrial
+        All settings that were tried, with their losses.
     propagated_ : Propagated or None
         How targets were propagated, with all that was tried, if that is what was kept.
     n_features_in_ : int
@@ -74,7 +79,8 @@ class WarpClassifier(ClassifierMixin, WarpPredictor):  # type: ignore[misc]
     -----
     Cost of fitting: the graph, N p d for the features, N d^2 for the warp and as much for
     propagated targets, some hundred products with the graph for these, and the head; of predicting
-    n rows: n p d. No training point is kept for predicting.
+    n rows: n p d, and n d^2 for landmarks. Of the training points a model keeps its landmarks, if
+    its features are Nystroem's.
 
     References
     ----------

@@ -244,7 +244,10 @@ class WarpPredictor(WarpEstimator):
 
     def _answer(self, X: Any, method: str, finish: Callable[[Array], Array]) -> Array:
         """Return `finish` of the scores phi(x) . w + b (n, k), where X came from."""
-        return self._by_blocks(X, method, lambda Phi: Phi @ self.coef_ + self.intercept_, finish)
+        return self._by_blocks(X, method, self._scores, finish)
+
+    def _scores(self, X: Array) -> Array:
+        return self.feature_map_.transform(X) @ self.coef_ + self.intercept_
 
     def _by_blocks(
         self,
@@ -253,14 +256,11 @@ class WarpPredictor(WarpEstimator):
         compute: Callable[[Array], Array],
         finish: Callable[[Array], Array],
     ) -> Array:
-        """Return `finish` of what `compute` makes of features (n, d), where X came from."""
+        """Return `finish` of what `compute` makes of points (n, p), where X came from."""
         X, origin = self._new_points(X, method)
         block = max(1, _PREDICT_BYTES // (8 * self.coef_.shape[0]))
         with self.backend_.active():
-            parts = [
-                compute(self.feature_map_.transform(X[rows, :]))
-                for rows in row_blocks(X.shape[0], block)
-            ]
+            parts = [compute(X[rows, :]) for rows in row_blocks(X.shape[0], block)]
             return origin.asarray(finish(namespace(*parts).concat(parts, axis=0)))
 
 

@@ -63,9 +63,13 @@ class WarpRegressor(MultiOutputMixin, RegressorMixin, WarpPredictor):  # type: i
         if not hasattr(self.head_, "std"):
             expected = "a head that knows its standard deviation, as krr does, for return_std"
             raise invalid_parameter(self, "head", expected, self.head)
-        return mean, self._by_blocks(
-            X, "predict", lambda Phi: self.head_.std(self.warp_.transform(Phi)), self._squeezed
-        )
+        return mean, self._by_blocks(X, "predict", self._std, self._squeezed)
+
+    def _std(self, X: Array) -> Array:
+        """Return standard deviations (n, k), also of what features leave of the kernel."""
+        phi = self.feature_map_
+        residual = phi.residual(X) if hasattr(phi, "residual") else None
+        return self.head_.std(self.warp_.transform(phi.transform(X)), residual)
 
     def _squeezed(self, y: Array) -> Array:
         return y[:, 0] if self._single_output else y

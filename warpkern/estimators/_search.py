@@ -20,6 +20,7 @@ __all__ = ["Search"]
 # Shares of the loss: what another value has to gain, so that chance does not decide, and what half
 # of the features may cost.
 _BETTER, _WORSE = 0.03, 0.01
+_STEPS = 3  # beyond the outermost bandwidth, if it is the best
 
 
 class Search(BaseEstimator):  # type: ignore[misc]
@@ -30,7 +31,8 @@ class Search(BaseEstimator):  # type: ignore[misc]
     n_points : int
         Of so many points at most, of which a quarter at most have labels, models are compared.
     gamma : sequence of floats
-        Multiples of the feature map's own bandwidth.
+        Multiples of the feature map's own bandwidth. If the smallest or largest is the best, some
+        beyond are tried.
     n_neighbors, power : sequences of ints
         Of the graph and the operator.
     alpha : sequence of floats
@@ -80,12 +82,22 @@ class Search(BaseEstimator):  # type: ignore[misc]
         least = loss(best)
         if not table:  # labels are too few to choose by
             values = {}
+
+        def is_better(name: str, value: Any) -> bool:
+            nonlocal best, least
+            changed = replace(best, **{name: value})
+            found = loss(changed)
+            if found >= least - _BETTER * abs(least):
+                return False
+            best, least = changed, found
+            return True
+
         for name, tried in values.items():
             for value in tried[1:]:
-                changed = replace(best, **{name: value})
-                found = loss(changed)
-                if found < least - _BETTER * abs(least):
-                    best, least = changed, found
+                is_better(name, value)
+        for gamma in _beyond(values.get("gamma", []), best.gamma):
+            if not is_better("gamma", gamma):
+                break
         d = pilot.all_features if free.n_features else None
         if d is not None and pilot.n_features is not None and pilot.is_whole and table:
             half = replace(best, n_features=_even(pilot.n_features // 2))
@@ -136,6 +148,15 @@ class Search(BaseEstimator):  # type: ignore[misc]
             else [],
             "power": list(self.power) if graph and free.power and pilot.labeled else [],
         }
+
+
+def _beyond(tried: Sequence[float], best: float | None) -> list[float]:
+    """Return values to go on with where the best of those that were tried is the last in a row."""
+    ordered = sorted(tried)
+    if best is None or len(ordered) < 2 or best not in (ordered[0], ordered[-1]):
+        return []
+    end, before = (ordered[0], ordered[1]) if best == ordered[0] else (ordered[-1], ordered[-2])
+    return [end * (end / before) ** step for step in range(1, _STEPS + 1)]
 
 
 def _even(n: int) -> int:

@@ -28,14 +28,13 @@ from ..exceptions import (
     require_integer,
     require_share,
 )
-from ..kernels import LANDMARKS, resolve_kernel
+from ..kernels import LANDMARKS, diagonal, resolve_kernel
 from ._base import BaseFeatureMap
 
 __all__ = ["Nystroem"]
 
 _USUAL, _MOST = 1000, 5000  # landmarks for n_features=None and "auto"
-# Points, and landmarks among so many points, beyond which landmarks drawn uniformly do as well.
-_MOST_PIVOTED, _SHARE_PIVOTED = 10_000, 4
+_MOST_PIVOTED = 10_000  # points, beyond which landmarks drawn uniformly do as well
 
 
 class Nystroem(BaseFeatureMap):
@@ -59,8 +58,8 @@ class Nystroem(BaseFeatureMap):
     landmarks : {"auto", "rpcholesky", "kmeans++", "uniform"} or array
         Drawn by randomly pivoted Cholesky factorisation, as k-means++ draws its first centres, or
         uniformly; or given, as points (m, p) or as indices (m,) into the rows of X, in which case
-        `n_features` does not count. "auto" is the first, or, of more than 10,000 points and where
-        landmarks are more than a quarter of the points, the last, which does as well there.
+        `n_features` does not count. "auto" is the first, or of more than 10,000 points the last,
+        which does as well there.
     accuracy : float
         For ``n_features="auto"``, by "rpcholesky": the share of the trace of the kernel matrix
         that may be left.
@@ -130,6 +129,13 @@ class Nystroem(BaseFeatureMap):
     def _features(self, X: Any, out: Array | None) -> Array:  # noqa: ARG002
         return solve_triangular(self.factor_, self.kernel_(X, self.landmarks_).T).T
 
+    def residual(self, X: Any) -> Array:
+        """Return k(x, x) - phi(x) . phi(x) >= 0 (n,): what the features leave of the kernel."""
+        Phi = self.transform(X)
+        xp = namespace(Phi)
+        kernel = xp.astype(diagonal(self.kernel_, X), Phi.dtype, copy=False)
+        return xp.clip(kernel - xp.sum(Phi * Phi, axis=1), 0.0, None)
+
     def _working_width(self, X: Any) -> int:
         return super()._working_width(X) + 2 * self.n_features_out_
 
@@ -144,7 +150,7 @@ class Nystroem(BaseFeatureMap):
         m = self._checked_count(X.shape[0])
         drawn = self.landmarks
         if drawn == "auto":
-            few = X.shape[0] <= _MOST_PIVOTED and _SHARE_PIVOTED * m <= X.shape[0]
+            few = X.shape[0] <= _MOST_PIVOTED
             drawn = "rpcholesky" if automatic or few else "uniform"
         if drawn not in LANDMARKS:
             expected = f"one of auto, {', '.join(LANDMARKS)}, or an array"

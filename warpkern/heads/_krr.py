@@ -205,15 +205,18 @@ class KRR(BaseEstimator):  # type: ignore[misc]
         self.coef_, self.intercept_, self.lambda_ = coef, intercept, lam
         self.solved_ = "primal"
 
-    def std(self, F: Array) -> Array:
+    def std(self, F: Array, residual: Array | None = None) -> Array:
         """Return the standard deviation (n, k) of targets of weight 1 at new rows F (n, d).
 
-        As the Gaussian process has it: of the function that the weights are, and of the noise.
+        As the Gaussian process has it: of the function that the weights are, and of the noise;
+        with `residual` (n,) also of what the features leave of the kernel, k(x, x) - |f|^2.
         Cost n d min(d, rows it was fitted to).
         """
         check_is_fitted(self, "noise_")
         xp = namespace(F)
         of_function = self._precision.variances(F)
+        if residual is not None:
+            of_function = of_function + xp.astype(residual, of_function.dtype) / self.lambda_
         noise = xp.astype(self.noise_, of_function.dtype, copy=False)
         variances = (1.0 + of_function)[:, None] * noise[None, :]
         return xp.astype(xp.sqrt(variances), default_float(F, xp), copy=False)
