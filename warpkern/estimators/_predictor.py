@@ -30,7 +30,7 @@ from ._candidates import (
 from ._pilot import Pilot, SearchTrial
 from ._search import Search
 from ._settings import Free, Parts
-from ._stages import Stages, make_component, reported
+from ._stages import Stages, make_component, reported, tell
 from ._targets import Targets
 from ._validation import labeled_weights
 
@@ -125,6 +125,7 @@ class WarpPredictor(WarpEstimator):
                     rng=host_generator(self.random_state),
                 )
                 setting, self.search_ = search.run(pilot, free)
+            tell(f"chosen: {setting}", self.verbose)
             parts = setting.applied(parts)
         stages = self._fit_stages(parts, X, targets.labeled)
         problem = self._problem(stages, head, propagation, X, targets, sample_weight)
@@ -145,6 +146,7 @@ class WarpPredictor(WarpEstimator):
         self.head_, self.warp_ = chosen.head, chosen.warp
         self.coef_, self.intercept_ = chosen.coef, chosen.intercept
         self.propagated_ = chosen.propagated
+        tell(f"kept: {_described(chosen, candidates)}", self.verbose)
         self._calibrate(chosen.left_out, targets, sample_weight)
 
     def _problem(
@@ -262,6 +264,12 @@ class WarpPredictor(WarpEstimator):
         with self.backend_.active():
             parts = [compute(X[rows, :]) for rows in row_blocks(X.shape[0], block)]
             return origin.asarray(finish(namespace(*parts).concat(parts, axis=0)))
+
+
+def _described(chosen: Candidate, candidates: list[Candidate]) -> str:
+    """Return which candidate was chosen, and the losses by which it was."""
+    losses = [f"{c.name} {c.loss:.4g}" for c in candidates if c.loss is not None]
+    return f"{chosen.name}; losses: {', '.join(losses)}" if losses else chosen.name
 
 
 def _judge(head: Any) -> KRR:

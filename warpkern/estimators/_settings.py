@@ -39,6 +39,10 @@ class Setting:
     n_neighbors: int | None = None
     power: int | None = None
 
+    def __str__(self) -> str:
+        given = [f"{name}={value:.4g}" for name, value in vars(self).items() if value is not None]
+        return ", ".join(given) or "as given"
+
     def applied(self, parts: Parts) -> Parts:
         """Return copies of the parts with these values."""
         values: tuple[dict[str, Any], ...] = (

@@ -17,7 +17,7 @@ from ..contracts import FeatureMap, Graph, PSDOperator
 from ..exceptions import invalid_parameter
 from ..registry import KINDS, default_registry
 
-__all__ = ["SeveralBuilders", "Stages", "fit_stages", "make_component", "reported"]
+__all__ = ["SeveralBuilders", "Stages", "fit_stages", "make_component", "reported", "tell"]
 
 _METHODS = {"feature_map": "transform", "graph": "build", "operator": "fit", "head": "fit"}
 
@@ -89,13 +89,16 @@ def fit_stages(
     return Stages(feature_map, built, fitted)
 
 
+def tell(message: str, verbose: bool) -> None:
+    """Print a line, if `verbose`."""
+    if verbose:
+        print(f"[warpkern] {message}", file=sys.stderr, flush=True)
+
+
 @contextmanager
 def reported(stage: str, verbose: bool) -> Iterator[None]:
     """Print the name of a stage and the seconds it took, if `verbose`."""
-    if verbose:
-        print(f"[warpkern] {stage} ...", file=sys.stderr, flush=True)
+    tell(f"{stage} ...", verbose)
     start = time.perf_counter()
     yield
-    if verbose:
-        spent = time.perf_counter() - start
-        print(f"[warpkern] {stage}: {spent:.2f} s", file=sys.stderr, flush=True)
+    tell(f"{stage}: {time.perf_counter() - start:.2f} s", verbose)

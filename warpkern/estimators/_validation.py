@@ -68,4 +68,6 @@ def host_labeled(
         for a in (truth, predicted, sample_weight)
     )
     rows = is_labeled(truth)
+    if not bool(host.any(rows)):
+        raise InvalidDataError("y has no labelled row, so that there is nothing to score by.")
     return truth[rows], predicted[rows], None if weights is None else weights[rows]
