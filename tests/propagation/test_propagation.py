@@ -102,7 +102,7 @@ def test_one_label_of_each_class_is_no_choice(moons):
     found, _ = run(X, labeled, np.eye(2)[y[labeled]])
     assert found.left_out is None
     assert found.trial.loss is None
-    assert len(found.trials) == 5 * 9
+    assert 5 * 9 < len(found.trials) <= 5 * 9 + 22  # the best goes on
     assert found.trial.cut == min(t.cut for t in found.trials)
     assert (found.targets.argmax(axis=1) == y).all()
 

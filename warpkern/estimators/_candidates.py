@@ -7,7 +7,7 @@ from typing import Any
 
 from ..array import Array, namespace, take_rows
 from ..contracts import FeatureMap, Graph
-from ..exceptions import InvalidDataError, invalid_parameter
+from ..exceptions import invalid_parameter
 from ..heads import calibrated_loss
 from ..propagation import Propagated, Propagation, RidgeOnAll
 from ..warp import IdentityWarp, Warp, WarpedRows
@@ -17,6 +17,7 @@ __all__ = [
     "Candidate",
     "Problem",
     "best",
+    "evidence_loss",
     "indicators",
     "is_lazy",
     "labeled_candidate",
@@ -24,6 +25,9 @@ __all__ = [
     "propagated_candidate",
     "propagation_folds",
 ]
+
+
+_AS_GOOD = 0.1  # share of the loss by which others have to be better than propagated classes
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +44,8 @@ class Candidate:
     left_out : (n_l, k) or None
         Scores of the labelled rows by models without their labels.
     loss : float or None
-        Of these: calibrated logarithmic loss, or mean squared error in regression.
+        Of labels that are left out: calibrated logarithmic loss, or mean squared error in
+        regression; with few labels less the logarithm of the evidence.
     propagated : Propagated or None
     """
 
@@ -69,6 +74,10 @@ class Problem:
     weights : (n_l,) or None
     folds : list of (m,) or None
         Places of labels that are held out together.
+    few : bool
+        Whether labels are too few to leave some out.
+    memory_limit : bytes or text or None
+        What is left beside the features, if these were kept.
     """
 
     feature_map: FeatureMap
@@ -77,40 +86,40 @@ class Problem:
     targets: Targets
     weights: Array | None
     folds: list[Array] | None
+    few: bool
+    memory_limit: Any
 
 
 def labeled_candidate(name: str, head: Any, problem: Problem, warp: Warp) -> Candidate:
     """Fit the head to the labelled rows; fold the warp into its weights.
 
-    Where there are folds it is judged by them, as propagated targets are; else by leaving one out.
+    Where there are folds it is judged by them, as propagated targets are; else by leaving one out,
+    or with few labels by the evidence.
     """
     targets, weights = problem.targets, problem.weights
     rows = WarpedRows(problem.feature_map, take_rows(problem.X, targets.labeled), warp)
     _fit_head(head, rows, targets.values, weights)
     left_out = getattr(head, "loo_predictions_", None)
     loss = None if left_out is None else left_out_loss(left_out, targets, weights)
-    if problem.folds is not None and hasattr(head, "predictions_without"):
+    if problem.few and hasattr(head, "path_"):
+        loss = evidence_loss(head, targets.values)
+    elif problem.folds is not None and hasattr(head, "predictions_without"):
         F = rows.take(slice(0, rows.shape[0]))
         without = head.predictions_without(F, targets.values, problem.folds, weights)
         loss = left_out_loss(without, targets, weights)
     return Candidate(name, head, warp, warp.fold(head.coef_), head.intercept_, left_out, loss)
 
 
-def propagated_candidate(
-    settings: Propagation, head: Any, problem: Problem, *, memory_limit: Any
-) -> Candidate:
+def propagated_candidate(settings: Propagation, head: Any, problem: Problem) -> Candidate:
     """Propagate the labels along the graph, and fit the head to what comes of it on all rows.
 
     For kernel ridge regression the weights are there already.
     """
-    graph, X, targets = problem.graph, problem.X, problem.targets
-    if graph is None or isinstance(graph, list):
-        raise InvalidDataError(
-            "Targets are propagated along one graph. Got "
-            + ("no operator, and so no graph." if graph is None else "a list of graphs.")
-        )
+    X, targets = problem.X, problem.targets
+    graph: Any = problem.graph
     classes = targets.classes is not None
-    model = RidgeOnAll(problem.feature_map, X, memory_limit=memory_limit, verbose=settings.verbose)
+    limit, verbose = problem.memory_limit, settings.verbose
+    model = RidgeOnAll(problem.feature_map, X, memory_limit=limit, verbose=verbose)
     values = indicators(targets.values) if classes else targets.values
     found = settings.run(graph, model, targets.labeled, values, problem.weights, classes=classes)
     if classes:
@@ -132,19 +141,30 @@ def propagated_candidate(
     )
 
 
-def propagation_folds(settings: Propagation, targets: Targets) -> list[Array] | None:
+def propagation_folds(
+    settings: Propagation, targets: Targets, weights: Array | None
+) -> list[Array] | None:
     """Return places of labels that propagation holds out together; None if they are too few."""
     classes = targets.classes is not None
     values = indicators(targets.values) if classes else targets.values
-    return settings.folds(values, classes=classes)
+    return settings.folds(values, weights, classes=classes)
 
 
 def best(candidates: list[Candidate], *, classes: bool) -> Candidate:
-    """Return the candidate of least loss; without one to go by, propagated targets for classes."""
-    if any(c.loss is None for c in candidates):
-        last = candidates[-1]
-        return last if classes and last.name == "propagated" else candidates[0]
-    return min(candidates, key=lambda c: c.loss or 0.0)
+    """Return the candidate of least loss; without one to go by, propagated targets for classes.
+
+    Of classes these are also taken if others are not clearly better: they gain more where they
+    gain than they lose where they lose.
+    """
+    propagated = candidates[-1] if classes and candidates[-1].name == "propagated" else None
+    known = [c for c in candidates if c.loss is not None]
+    if len(known) < len(candidates):
+        others = known or candidates
+        return propagated or min(others, key=lambda c: c.loss or 0.0)
+    least = min(candidates, key=lambda c: c.loss or 0.0)
+    if propagated and (propagated.loss or 0.0) <= (1.0 + _AS_GOOD) * (least.loss or 0.0):
+        return propagated
+    return least
 
 
 def is_lazy(head: Any) -> bool:
@@ -158,6 +178,12 @@ def _fit_head(head: Any, rows: WarpedRows, values: Array, weights: Any) -> None:
     if tuple(head.coef_.shape) != (F.shape[1], values.shape[1]):
         expected = "a head whose coef_ is (features, outputs); see warpkern.contracts.Head"
         raise invalid_parameter("the model", "head", expected, head)
+
+
+def evidence_loss(head: Any, values: Array) -> float:
+    """Return less the logarithm of the evidence, for each label and output (n, k)."""
+    n, k = values.shape
+    return -float(head.path_.log_evidence[head.path_.best]) / float(n * k)
 
 
 def left_out_loss(left_out: Array, targets: Targets, weights: Array | None) -> float:

@@ -12,13 +12,12 @@ from ..array import Array, host, namespace, place, take_rows, to_host
 from ..components import parameters
 from ..heads import KRR
 from ..propagation import Propagation, RidgeOnAll, Spread, enough_labels
-from ..warp import IdentityWarp, Warp, fit_warps
-from ._candidates import indicators, left_out_loss, propagation_folds
-from ._settings import Parts, Setting
-from ._stages import SeveralBuilders
+from ..warp import IdentityWarp, Warp, fit_warp, fit_warps
+from ._candidates import evidence_loss, indicators, left_out_loss, propagation_folds
+from ._settings import Parts, Setting, is_auto, names_rows
 from ._targets import Targets
 
-__all__ = ["LabeledSample", "Pilot", "SearchTrial"]
+__all__ = ["LabeledSample", "Pilot", "SearchTrial", "weight_of"]
 
 _MANY_POINTS, _FEW_FEATURES, _MANY_FEATURES = 20_000, 2000, 4000
 _MOST_FEATURES = 1000  # of a pilot's models
@@ -37,9 +36,12 @@ class SearchTrial:
     power : int or None
         c, of the operator or of the propagation.
     alpha, ridge, reg : float or None
+        Of the operator, the propagation and the ridge regression.
     loss : float
-        Logarithmic loss at the best temperature, or squared error; with too few labels for
-        that the negative logarithm of the evidence, for each label and output.
+        By the criterion. Losses by different ones, or of other numbers of points, do not compare.
+    criterion : {"folds", "loo", "evidence"}
+        Logarithmic loss at the best temperature, or squared error, of labels left out four folds
+        or one at a time; or less the logarithm of the evidence, for each label and output.
     n_points : int
     """
 
@@ -52,44 +54,46 @@ class SearchTrial:
     ridge: float | None
     reg: float | None
     loss: float
+    criterion: str
     n_points: int
 
 
 @dataclass(frozen=True, eq=False)
 class LabeledSample:
-    """Some of the labelled points, by which models are judged.
+    """Some of the labelled points that count, by which models are judged.
 
     Attributes
     ----------
     rows : (n,)
-        Their rows among all points, on the host.
+        Their rows among all points, on the host, in order.
     X : (n, p)
     targets : Targets
-        With the rows counted from 0.
+        With the same rows.
     weights : (n,) or None
+    folds : list of (m,) or None
+        Places of labels that are left out together; else they are one at a time.
     """
 
     rows: Array
     X: Any
     targets: Targets
     weights: Array | None
+    folds: list[Array] | None = None
 
     @classmethod
     def of(
         cls, X: Any, targets: Targets, weights: Array | None, most: int, rng: Any
     ) -> LabeledSample:
-        """Draw `most` labelled points, or take all if they are no more."""
+        """Draw `most` labelled points of positive weight, or take all if they are no more."""
         like = targets.labeled
         xp = namespace(like)
-        n = min(most, like.shape[0])
-        drawn = host.sort(rng.permutation(like.shape[0])[:n])
+        n = like.shape[0]
+        counting = host.arange(n) if weights is None else host.nonzero(to_host(weights) > 0)[0]
+        drawn = rng.permutation(counting)[:most]
+        drawn = drawn[host.argsort(to_host(like)[drawn])]
         places = place(drawn, like=like, dtype=like.dtype)
-        own = replace(
-            targets,
-            labeled=xp.arange(n, dtype=like.dtype, device=like.device),
-            values=xp.take(targets.values, places, axis=0),
-        )
         rows = xp.take(like, places)
+        own = replace(targets, labeled=rows, values=xp.take(targets.values, places, axis=0))
         weights = None if weights is None else xp.take(weights, places)
         return cls(to_host(rows), take_rows(X, rows), own, weights)
 
@@ -99,20 +103,27 @@ class LabeledSample:
         n, k = self.targets.values.shape
         return not enough_labels(n, 1 if self.targets.classes is None else k)
 
-    def judged(self, head: KRR, F: Array, folds: list[Array] | None = None) -> tuple[KRR, float]:
-        """Return the head fitted to rows F (n, d), and its loss on labels that are left out.
+    @property
+    def criterion(self) -> str:
+        """What models are judged by."""
+        if self.few:
+            return "evidence"
+        return "loo" if self.folds is None else "folds"
 
-        One at a time, or in folds. Of few labels it is less the logarithm of the evidence, for each
-        label and output.
-        """
+    def margin(self, loss: float, share: float) -> float:
+        """Return a share of a loss; for the evidence as many nats in all as it is per cent."""
+        n, k = self.targets.values.shape
+        return 100.0 * share / (n * k) if self.few else share * loss
+
+    def judged(self, head: KRR, F: Array) -> tuple[KRR, float]:
+        """Return the head fitted to rows F (n, d), and its loss by the criterion."""
         values = self.targets.values
         fitted = clone(head).fit(F, values, self.weights)
         if self.few:
-            n, k = values.shape
-            return fitted, -fitted.path_.log_evidence[fitted.path_.best] / (n * k)
+            return fitted, evidence_loss(fitted, values)
         left_out = fitted.loo_predictions_
-        if folds is not None:
-            left_out = fitted.predictions_without(F, values, folds, self.weights)
+        if self.folds is not None:
+            left_out = fitted.predictions_without(F, values, self.folds, self.weights)
         return fitted, left_out_loss(left_out, self.targets, self.weights)
 
 
@@ -128,23 +139,28 @@ class Pilot:
     weights : (n_l,), optional
     n_points : int
         How many points to take, of which a quarter at most have labels.
-    labeled : bool
-        Whether models of the labels count, with the warp and without.
-    propagation : Propagation or None
-        Whether, and how, propagated targets count.
+    candidates : set of {"plain", "warped", "propagated"}
+        Models that may be kept in the end.
+    propagation : Propagation
     head : KRR
+    rank : int or None
+        Of the warp.
+    memory_limit
+        For sums over the points.
     rng : Generator
 
     Attributes
     ----------
     X : (n, p)
+    sample : LabeledSample
     n_features : int or None
         Features of the pilot's models; None if the map does not let one choose.
     all_features : int or None
         Features for all N points.
     is_whole : bool
-        Whether all points are there.
-    has_graph : bool
+        Whether all points are there, in the same order.
+    candidates : set of str
+        Those that can be tried on these points.
     """
 
     def __init__(
@@ -155,33 +171,45 @@ class Pilot:
         weights: Array | None,
         *,
         n_points: int,
-        labeled: bool,
-        propagation: Propagation | None,
+        candidates: set[str],
+        propagation: Propagation,
         head: KRR,
+        rank: int | None,
+        memory_limit: Any,
         rng: Any,
     ) -> None:
-        self._sample = LabeledSample.of(X, targets, weights, max(1, n_points // 4), rng)
-        others = host.ones(X.shape[0], dtype=bool)
-        others[self._sample.rows] = False
-        rest = rng.permutation(host.nonzero(others)[0])[: n_points - len(self._sample.rows)]
-        rows = host.concat([self._sample.rows, host.sort(rest)])
+        sample = LabeledSample.of(X, targets, weights, max(1, n_points // 4), rng)
+        rows = _with_others(sample.rows, X.shape[0], n_points, rng)
         like = targets.labeled
-        self.X = take_rows(X, place(rows, like=like, dtype=like.dtype))
-        self._parts, self.labeled, self._head = parts, labeled, head
-        # A graph that is there already cannot be built on some of its points.
-        self.is_whole = self.X.shape[0] == X.shape[0]
-        self.has_graph = parts.operator is not None and (
-            self.is_whole or "n_neighbors" in parameters(parts.graph)
+        places = host.searchsorted(rows, sample.rows)
+        own = replace(sample.targets, labeled=place(places, like=like, dtype=like.dtype))
+        self.is_whole = rows.shape[0] == X.shape[0]
+        self.X = X if self.is_whole else take_rows(X, place(rows, like=like, dtype=like.dtype))
+        self._share = rows.shape[0] / X.shape[0]
+        self._parts, self._head, self._rank = _fitting(parts, rows.shape[0]), head, rank
+        self._propagation, self._memory_limit = propagation, memory_limit
+        self.candidates = candidates & self._possible(sample)
+        folds = None
+        if "propagated" in self.candidates:  # what is compared with it is judged as it is
+            folds = propagation_folds(propagation, own, sample.weights)
+        self.sample = replace(sample, targets=own, folds=folds)
+        self.all_features, self.n_features = _sizes(
+            self._parts.feature_map, X.shape[0], rows.shape[0]
         )
-        one_graph = self.has_graph and not isinstance(parts.graph, SeveralBuilders)
-        some = not self._sample.few and len(rest) > 0
-        self._propagation = propagation if one_graph and some else None
-        # What is compared with propagated targets is judged as these are.
-        self._folds = None
-        if self._propagation is not None:
-            self._folds = propagation_folds(self._propagation, self._sample.targets)
-        self.all_features, self.n_features = _sizes(parts.feature_map, X.shape[0], self.X.shape[0])
-        self._kept: dict[Any, Any] = {}
+        self._kept: dict[tuple[Any, ...], Any] = {}
+
+    def _possible(self, sample: LabeledSample) -> set[str]:
+        """Return what can be tried here: a graph that is there cannot be built on some points."""
+        phi, graph, operator = self._parts
+        if not self.is_whole and names_rows(phi):
+            return set()
+        q = parameters(graph).get("n_neighbors", 0 if self.is_whole else None)
+        fits = q is not None and (is_auto(q) or q < self.X.shape[0])
+        if operator is None or not fits or (not self.is_whole and names_rows(operator)):
+            return {"plain"}
+        unlabeled = self.X.shape[0] > sample.rows.shape[0]
+        alone = {"plain", "warped"}
+        return alone if sample.few or not unlabeled else alone | {"propagated"}
 
     def gamma(self) -> float | None:
         """Return the bandwidth that the feature map has by its own rule, if it has one."""
@@ -189,38 +217,55 @@ class Pilot:
 
     def trials(self, setting: Setting) -> list[SearchTrial]:
         """Return the models of this setting with their losses."""
-        found = [self._plain(setting)] if self.labeled else []
-        if self.has_graph and self.labeled:
+        found = []
+        if "plain" in self.candidates:
+            head, loss = self._judged(setting, IdentityWarp())
+            found.append(self._trial("plain", setting, loss, reg=head.reg_))
+        if "warped" in self.candidates:
             found += self._warped(setting)
-        if self.has_graph and self._propagation is not None:
-            found += self._propagated(setting, self._propagation)
+        if "propagated" in self.candidates:
+            found += self._propagated(setting)
         return found
 
-    def _plain(self, setting: Setting) -> SearchTrial:
-        head, loss = self._judged(setting, IdentityWarp())
-        return self._trial("plain", setting, loss, reg=head.reg_)
+    def keep(self, setting: Setting) -> None:
+        """Forget what was computed for other settings."""
+        of_map, of_graph = (setting.gamma, setting.n_features), (setting.n_neighbors,)
+        self._kept = {
+            key: value for key, value in self._kept.items() if key[1:] in (of_map, of_graph)
+        }
 
     def _warped(self, setting: Setting) -> list[SearchTrial]:
-        operator = setting.applied(self._parts).operator
-        M = operator.fit(self._graph(setting), self._sample.targets.labeled)
-        is_fixed = not hasattr(M, "scaled") or parameters(operator).get("alpha") != "auto"
-        warps = fit_warps(self._map(setting), self.X, M)
+        operator = setting.operator(self._parts)
+        M = operator.fit(self._graph(setting), self.sample.targets.labeled)
+        given = parameters(operator)
+        weight = weight_of(M)
+        if not is_auto(given.get("alpha")) and hasattr(M, "scaled"):
+            M = M.scaled(1.0 / self._share)  # a sum over as many points as there are in all
+        power = given.get("power", getattr(M, "power", None))
         found = []
-        for factor in (1.0,) if is_fixed else _MULTIPLES:
-            head, loss = self._judged(setting, warps.at(factor))
-            alpha = factor * M.alpha if hasattr(M, "alpha") else None
-            power = getattr(M, "power", None)
-            found.append(
-                self._trial("warped", setting, loss, power=power, alpha=alpha, reg=head.reg_)
-            )
+        for factor, warp in self._warps(setting, M, is_auto(given.get("alpha"))):
+            head, loss = self._judged(setting, warp)
+            alpha = None if weight is None else factor * weight
+            row = self._trial("warped", setting, loss, power=power, alpha=alpha, reg=head.reg_)
+            found.append(row)
         return found
 
-    def _propagated(self, setting: Setting, propagation: Propagation) -> list[SearchTrial]:
-        of_map = (setting.gamma, setting.n_features)
-        model = self._once(("model", *of_map), lambda: RidgeOnAll(self._map(setting), self.X))
-        spread = self._once(
-            ("spread", setting.n_neighbors), lambda: self._spread(setting, propagation)
-        )
+    def _warps(self, setting: Setting, M: Any, is_free: bool) -> list[tuple[float, Warp]]:
+        """Return warps by some multiples of M, or by M if it was given."""
+        phi, limit = self._map(setting), self._memory_limit
+        if self._rank is not None or not is_free or not hasattr(M, "scaled"):
+            d = self._width(setting)
+            rank = None if self._rank is None else min(self._rank, d)
+            return [(1.0, fit_warp(phi, self.X, M, rank=rank, memory_limit=limit))]
+        warps = fit_warps(phi, self.X, M, memory_limit=limit)
+        return [(factor, warps.at(factor)) for factor in _MULTIPLES]
+
+    def _propagated(self, setting: Setting) -> list[SearchTrial]:
+        def make() -> RidgeOnAll:
+            return RidgeOnAll(self._map(setting), self.X, memory_limit=self._memory_limit)
+
+        model = self._once(("model", setting.gamma, setting.n_features), make)
+        spread = self._once(("spread", setting.n_neighbors), lambda: self._spread(setting))
         return [
             self._trial(
                 "propagated",
@@ -230,31 +275,37 @@ class Pilot:
                 ridge=tried.trial.ridge,
                 reg=tried.trial.reg,
             )
-            for tried in propagation.compare(spread, model)
+            for tried in self._propagation.compare(spread, model)
         ]
 
     def _trial(self, candidate: str, setting: Setting, loss: float, **found: Any) -> SearchTrial:
         """Return a row of the table."""
-        graph = None if candidate == "plain" else self._parts.graph
+        graph = None if candidate == "plain" else setting.graph(self._parts)
         values: dict[str, Any] = {
             "gamma": getattr(self._map(setting), "gamma_", None),
             "n_features": self._width(setting),
-            "n_neighbors": setting.n_neighbors or parameters(graph).get("n_neighbors"),
+            "n_neighbors": parameters(graph).get("n_neighbors"),
             "power": None,
             "alpha": None,
             "ridge": None,
         }
-        n_points = self.X.shape[0]
-        return SearchTrial(candidate, **values | found, loss=loss, n_points=n_points)
+        return SearchTrial(
+            candidate,
+            **values | found,
+            loss=loss,
+            criterion=self.sample.criterion,
+            n_points=self.X.shape[0],
+        )
 
     def _judged(self, setting: Setting, warp: Warp) -> tuple[KRR, float]:
-        Phi = self._map(setting).transform(self._sample.X)
-        return self._sample.judged(self._head, warp.transform(Phi), self._folds)
+        Phi = self._map(setting).transform(self.sample.X)
+        return self.sample.judged(self._head, warp.transform(Phi))
 
     def _map(self, setting: Setting) -> Any:
         def fit() -> Any:
-            phi = setting.applied(self._parts).feature_map
-            if parameters(phi).get("landmarks") == "auto":
+            phi = clone(setting.feature_map(self._parts), safe=False)
+            given = parameters(phi)
+            if is_auto(given.get("landmarks")) and not is_auto(given.get("n_features")):
                 phi.set_params(landmarks="uniform")  # well enough to compare by, and quick
             return phi.fit(self.X)
 
@@ -269,21 +320,43 @@ class Pilot:
 
     def _graph(self, setting: Setting) -> Any:
         key = ("graph", setting.n_neighbors)
-        return self._once(key, lambda: setting.applied(self._parts).graph.build(self.X))
+        return self._once(key, lambda: setting.graph(self._parts).build(self.X))
 
-    def _spread(self, setting: Setting, propagation: Propagation) -> Spread:
-        own = self._sample.targets
+    def _spread(self, setting: Setting) -> Spread:
+        own = self.sample.targets
         classes = own.classes is not None
         values = indicators(own.values) if classes else own.values
-        return propagation.spread(
-            self._graph(setting), own.labeled, values, self._sample.weights, classes=classes
+        graph, weights = self._graph(setting), self.sample.weights
+        return self._propagation.spread(
+            graph, own.labeled, values, weights, classes=classes, keep=True
         )
 
-    def _once(self, key: Any, make: Callable[[], Any]) -> Any:
+    def _once(self, key: tuple[Any, ...], make: Callable[[], Any]) -> Any:
         """Return what was made under this key, or make it."""
         if key not in self._kept:
             self._kept[key] = make()
         return self._kept[key]
+
+
+def weight_of(M: Any) -> float | None:
+    """Return alpha of a fitted operator, if it has one."""
+    return getattr(M, "alpha", None)
+
+
+def _with_others(labeled: Array, n: int, n_points: int, rng: Any) -> Array:
+    """Return rows, in order: those with labels, and others of n up to `n_points` in all."""
+    others = host.ones(n, dtype=bool)
+    others[labeled] = False
+    rest = rng.permutation(host.nonzero(others)[0])[: max(0, n_points - len(labeled))]
+    return host.sort(host.concat([labeled, rest]))
+
+
+def _fitting(parts: Parts, n: int) -> Parts:
+    """Return the parts, with no more landmarks of the operator than there are points."""
+    m = parameters(parts.operator).get("n_landmarks")
+    if not isinstance(m, int) or m <= n:
+        return parts
+    return parts._replace(operator=clone(parts.operator).set_params(n_landmarks=n))
 
 
 def _sizes(feature_map: Any, n_all: int, n: int) -> tuple[int | None, int | None]:
@@ -293,6 +366,6 @@ def _sizes(feature_map: Any, n_all: int, n: int) -> tuple[int | None, int | None
     if isinstance(given, str):
         return None, None
     usual = _FEW_FEATURES if n_all <= _MANY_POINTS else _MANY_FEATURES
-    if given is None:  # landmarks, which cannot be more than the points
-        return min(usual, n_all), min(_MOST_FEATURES, n)
+    if "landmarks" in values:  # of which there cannot be more than points
+        return min(usual, n_all), min(_MOST_FEATURES, n, n if given is None else given)
     return usual, min(_MOST_FEATURES, given)

@@ -5,17 +5,16 @@ from __future__ import annotations
 import copy
 from abc import abstractmethod
 from collections.abc import Callable
-from dataclasses import replace
-from numbers import Real
+from numbers import Integral
 from typing import Any, Self
 
 from sklearn.base import clone
 
-from ..array import Array, anchor, host_generator, namespace, row_blocks
-from ..components import limited, told
-from ..exceptions import invalid_parameter
+from ..array import Array, anchor, host, host_generator, namespace, row_blocks, to_host
+from ..components import limited, parameters, told
+from ..exceptions import InvalidDataError, invalid_parameter
 from ..heads import KRR
-from ..propagation import Propagation
+from ..propagation import Propagation, enough_labels
 from ..warp import IdentityWarp, Warp, fit_warp, fit_warps, kept_features
 from ._base import WarpEstimator
 from ._candidates import (
@@ -30,7 +29,7 @@ from ._candidates import (
 from ._pilot import Pilot, SearchTrial
 from ._search import Search
 from ._settings import Free, Parts
-from ._stages import Stages, make_component, reported, tell
+from ._stages import SeveralBuilders, Stages, make_component, reported, tell
 from ._targets import Targets
 from ._validation import labeled_weights
 
@@ -75,6 +74,14 @@ class WarpPredictor(WarpEstimator):
         self.random_state = random_state
         self.verbose = verbose
 
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters, also of a stage that is given by name, and of the search."""
+        nested = any(key.startswith("search__") for key in params)
+        given = params.get("search", self.search)
+        if nested and isinstance(given, str) and given == "auto":
+            params["search"] = Search()
+        return super().set_params(**params)
+
     def fit(self, X: Any, y: Any, *, sample_weight: Any = None, X_unlabeled: Any = None) -> Self:
         """Fit to the points X (n, p) and labels or targets y.
 
@@ -105,41 +112,49 @@ class WarpPredictor(WarpEstimator):
     def _fit_weights(self, X: Array, targets: Targets, sample_weight: Array | None) -> None:
         """Fit stages to all of X and the head to its labelled rows; fold the warp into weights."""
         head = limited(make_component(self, "head", self.head), self.memory_limit)
+        few = _are_few(targets, sample_weight)
+        if few and isinstance(head, KRR) and head.criterion == "auto":
+            head.set_params(criterion="evidence")
         propagation = self._propagation(head)
         parts = self._made_parts()
         self._seed(parts, head, propagation)
         search = self._search()
         free = Free.of(Parts(self.feature_map, self.graph, self.operator), parts)
+        kinds = self._kinds(parts, head, free, unlabeled=targets.labeled.shape[0] < X.shape[0])
         self.search_: list[SearchTrial] = []
         if search is not None:
+            pilot = Pilot(
+                parts,
+                X,
+                targets,
+                sample_weight,
+                n_points=search.n_points,
+                candidates=kinds,
+                propagation=propagation,
+                head=_judge(head),
+                rank=self.rank,
+                memory_limit=self.memory_limit,
+                rng=host_generator(self.random_state),
+            )
             with reported("search", self.verbose):
-                pilot = Pilot(
-                    parts,
-                    X,
-                    targets,
-                    sample_weight,
-                    n_points=search.n_points,
-                    labeled=self._wants("labeled"),
-                    propagation=propagation if self._wants("propagated") else None,
-                    head=_judge(head),
-                    rng=host_generator(self.random_state),
+                setting, self.search_ = search.run(
+                    pilot, free, lambda line: tell(f"  {line}", self.verbose)
                 )
-                setting, self.search_ = search.run(pilot, free)
             tell(f"chosen: {setting}", self.verbose)
             parts = setting.applied(parts)
         stages = self._fit_stages(parts, X, targets.labeled)
-        problem = self._problem(stages, head, propagation, X, targets, sample_weight)
+        folds = None
+        if "propagated" in kinds and not few:
+            folds = propagation_folds(propagation, targets, sample_weight)
+        problem = self._problem(stages, head, X, targets, sample_weight, folds, few)
         candidates = []
-        if self._wants("labeled"):
-            candidates = self._labeled_candidates(search if free.alpha else None, head, problem)
-        if self._wants("propagated") and self._can_propagate(problem, candidates):
+        if kinds & {"plain", "warped"}:
+            weigher = search if free.alpha and self.rank is None else None
+            candidates = self._labeled_candidates(weigher, parts, head, problem, kinds)
+        if "propagated" in kinds:
             settings = told(propagation, self.verbose)
             with reported("targets", self.verbose):
-                candidates.append(
-                    propagated_candidate(
-                        settings, clone(head), problem, memory_limit=self.memory_limit
-                    )
-                )
+                candidates.append(propagated_candidate(settings, clone(head), problem))
         chosen = best(candidates, classes=targets.classes is not None)
         self.candidate_ = chosen.name
         self.losses_ = {c.name: c.loss for c in candidates}
@@ -149,70 +164,99 @@ class WarpPredictor(WarpEstimator):
         tell(f"kept: {_described(chosen, candidates)}", self.verbose)
         self._calibrate(chosen.left_out, targets, sample_weight)
 
+    def _kinds(self, parts: Parts, head: Any, free: Free, *, unlabeled: bool) -> set[str]:
+        """Return the kinds of models of which one is kept in the end."""
+        if isinstance(self.targets, Propagation) or self.targets == "propagated":
+            _require_one_graph(parts)
+            return {"propagated"}
+        if parts.operator is None:
+            return {"plain"}
+        if self.targets == "labeled" or not isinstance(head, KRR):  # others are not compared
+            return {"plain", "warped"} if free.alpha else {"warped"}
+        one_graph = not isinstance(parts.graph, SeveralBuilders)
+        return {"plain", "warped"} | ({"propagated"} if unlabeled and one_graph else set())
+
     def _problem(
         self,
         stages: Stages,
         head: Any,
-        propagation: Propagation,
         X: Any,
         targets: Targets,
         weights: Array | None,
+        folds: list[Array] | None,
+        few: bool,
     ) -> Problem:
         """Return what candidates are fitted to: with features that are kept, if they fit."""
-        phi, points = stages.feature_map, X
+        phi, points, limit = stages.feature_map, X, self.memory_limit
         # A head that takes rows as it needs them is to know what they cost.
         if stages.graph is not None and self.checkpoint is None and not is_lazy(head):
-            phi, points = kept_features(phi, X, self.memory_limit)
-        folds = None
-        if self.targets == "auto" and stages.graph is not None:
-            folds = propagation_folds(propagation, targets)
-        return Problem(phi, points, stages.graph, targets, weights, folds)
+            phi, points, limit = kept_features(phi, X, self.memory_limit)
+        return Problem(phi, points, stages.graph, targets, weights, folds, few, limit)
 
     def _labeled_candidates(
-        self, search: Search | None, head: Any, problem: Problem
+        self,
+        search: Search | None,
+        parts: Parts,
+        head: Any,
+        problem: Problem,
+        kinds: set[str],
     ) -> list[Candidate]:
         """Return the model of the labelled rows, and if there is a choice that without the warp."""
         if self.operator_ is None:
             with reported("head", self.verbose):
                 return [labeled_candidate("plain", head, problem, IdentityWarp())]
         with reported("warp", self.verbose):
-            warp = self._fit_warp(search, head, problem)
+            warp = self._fit_warp(search, parts, head, problem)
         with reported("head", self.verbose):
+            if isinstance(warp, IdentityWarp) and "plain" in kinds:
+                return [labeled_candidate("plain", head, problem, warp)]
             found = [labeled_candidate("warped", head, problem, warp)]
             if self.targets == "auto" and found[0].loss is not None:
                 found.append(labeled_candidate("plain", clone(head), problem, IdentityWarp()))
         return found
 
-    def _fit_warp(self, search: Search | None, head: Any, problem: Problem) -> Warp:
+    def _fit_warp(self, search: Search | None, parts: Parts, head: Any, problem: Problem) -> Warp:
         """Return the warp, by the multiple of the operator that suits the labels best."""
         M: Any = self.operator_
         data = problem.feature_map, problem.X, M
         options = {
-            "memory_limit": self.memory_limit,
+            "memory_limit": problem.memory_limit,
             "checkpoint": self.checkpoint,
             "verbose": self.verbose,
         }
-        if search is None or self.rank is not None or not hasattr(M, "scaled"):
+        if search is None or not hasattr(M, "scaled"):
             return fit_warp(*data, rank=self.rank, **options)
         warps = fit_warps(*data, **options)
+        like = self._trial_on_all(parts, problem)
         rng = host_generator(self.random_state)
-        factor, tried = search.weigh(warps, M, problem, _judge(head), rng)
-        gamma = getattr(self.feature_map_, "gamma_", None)
-        self.search_ += [replace(trial, gamma=gamma) for trial in tried]
+        factor, tried = search.weigh(warps, problem, like, M, _judge(head), rng)
+        self.search_ += tried
         self.operator_ = M.scaled(factor)
         return warps.at(factor)
+
+    def _trial_on_all(self, parts: Parts, problem: Problem) -> SearchTrial:
+        """Return what models of all points have in common."""
+        return SearchTrial(
+            candidate="warped",
+            gamma=getattr(self.feature_map_, "gamma_", None),
+            n_features=int(problem.feature_map.transform(problem.X[:1, :]).shape[1]),
+            n_neighbors=parameters(parts.graph).get("n_neighbors"),
+            power=parameters(parts.operator).get("power", getattr(self.operator_, "power", None)),
+            alpha=None,
+            ridge=None,
+            reg=None,
+            loss=0.0,
+            criterion="loo",
+            n_points=problem.X.shape[0],
+        )
 
     def _search(self) -> Search | None:
         """Return how parameters are searched for, or None if they are not."""
         if self.search is None or isinstance(self.search, Search):
-            return self.search
+            return None if self.search is None else self.search.checked()
         if isinstance(self.search, str) and self.search == "auto":
             return Search()
         raise invalid_parameter(self, "search", "'auto', None or a Search", self.search)
-
-    def _wants(self, targets: str) -> bool:
-        given = "propagated" if isinstance(self.targets, Propagation) else self.targets
-        return given in (targets, "auto")
 
     def _propagation(self, head: Any) -> Propagation:
         """Return what targets are propagated by, a copy, or raise if `targets` is not known.
@@ -227,17 +271,12 @@ class WarpPredictor(WarpEstimator):
         else:
             expected = f"one of {', '.join(known)}, or a Propagation"
             raise invalid_parameter(self, "targets", expected, self.targets)
-        if found.reg == "auto" and isinstance(getattr(head, "reg", None), Real):
+        if found.reg == "auto" and hasattr(head, "reg"):
             found.set_params(reg=head.reg)
+        if not isinstance(found.random_state, Integral | None):
+            seed = int(host_generator(found.random_state).integers(2**31 - 1))
+            found.set_params(random_state=seed)  # its folds are drawn more than once
         return found
-
-    def _can_propagate(self, problem: Problem, candidates: list[Candidate]) -> bool:
-        """Whether there is a choice between targets; where they are asked for, there is."""
-        if self.targets != "auto":
-            return True
-        comparable = all(c.loss is not None for c in candidates)
-        one_graph = problem.graph is not None and not isinstance(problem.graph, list)
-        return comparable and one_graph and problem.targets.labeled.shape[0] < problem.X.shape[0]
 
     def _calibrate(
         self, left_out: Array | None, targets: Targets, sample_weight: Array | None
@@ -264,6 +303,24 @@ class WarpPredictor(WarpEstimator):
         with self.backend_.active():
             parts = [compute(X[rows, :]) for rows in row_blocks(X.shape[0], block)]
             return origin.asarray(finish(namespace(*parts).concat(parts, axis=0)))
+
+
+def _require_one_graph(parts: Parts) -> None:
+    """Refuse to propagate targets without a graph, or along several."""
+    if parts.operator is not None and not isinstance(parts.graph, SeveralBuilders):
+        return
+    raise InvalidDataError(
+        "Targets are propagated along one graph. Got "
+        + ("no operator, and so no graph." if parts.operator is None else "a list of graphs.")
+    )
+
+
+def _are_few(targets: Targets, weights: Array | None) -> bool:
+    """Whether labels are too few to leave some out; those of weight zero do not count."""
+    n, k = targets.values.shape
+    if weights is not None:
+        n = int(host.sum(to_host(weights) > 0))
+    return not enough_labels(n, 1 if targets.classes is None else k)
 
 
 def _described(chosen: Candidate, candidates: list[Candidate]) -> str:

@@ -67,9 +67,11 @@ class WarpRegressor(MultiOutputMixin, RegressorMixin, WarpPredictor):  # type: i
 
     def _std(self, X: Array) -> Array:
         """Return standard deviations (n, k), also of what features leave of the kernel."""
-        phi = self.feature_map_
-        residual = phi.residual(X) if hasattr(phi, "residual") else None
-        return self.head_.std(self.warp_.transform(phi.transform(X)), residual)
+        Phi = self.feature_map_.transform(X)
+        residual = None
+        if hasattr(self.feature_map_, "residual"):
+            residual = self.feature_map_.residual(X, Phi)
+        return self.head_.std(self.warp_.transform(Phi), residual)
 
     def _squeezed(self, y: Array) -> Array:
         return y[:, 0] if self._single_output else y

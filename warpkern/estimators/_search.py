@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from numbers import Real
 from typing import Any
 
 from sklearn.base import BaseEstimator
 
+from ..exceptions import invalid_parameter, require_integer
 from ..heads import KRR
 from ..warp import WarpFamily
 from ._candidates import Problem
-from ._pilot import LabeledSample, Pilot, SearchTrial
+from ._pilot import LabeledSample, Pilot, SearchTrial, weight_of
 from ._settings import Free, Setting
 
 __all__ = ["Search"]
@@ -20,6 +21,7 @@ __all__ = ["Search"]
 # Shares of the loss: what another value has to gain, so that chance does not decide, and what half
 # of the features may cost.
 _BETTER, _WORSE = 0.03, 0.01
+_LEAST_HALVED = 8  # features, of which half are tried
 _STEPS = 3  # beyond the outermost bandwidth, if it is the best
 
 
@@ -59,7 +61,7 @@ class Search(BaseEstimator):  # type: ignore[misc]
         gamma: Sequence[float] = (1.0, 0.25, 4.0),
         n_neighbors: Sequence[int] = (10, 30),
         power: Sequence[int] = (1, 2),
-        alpha: Sequence[float] = (0.0, 1e-3, 1e-2, 0.1, 0.3, 1.0, 10.0, 100.0),
+        alpha: Sequence[float] = (0.0, 0.01, 0.1, 0.3, 1.0, 10.0, 100.0, 1000.0),
     ) -> None:
         self.n_points = n_points
         self.gamma = gamma
@@ -67,87 +69,116 @@ class Search(BaseEstimator):  # type: ignore[misc]
         self.power = power
         self.alpha = alpha
 
-    def run(self, pilot: Pilot, free: Free) -> tuple[Setting, list[SearchTrial]]:
+    def checked(self) -> Search:
+        """Return itself, if the parameters make sense."""
+        require_integer(self, "n_points", self.n_points, least=4)
+        for name, least in (("gamma", "> 0"), ("n_neighbors", "> 0"), ("power", "> 0")):
+            self._require_numbers(name, least, lambda v: v > 0)
+        self._require_numbers("alpha", ">= 0", lambda v: v >= 0)
+        return self
+
+    def _require_numbers(self, name: str, what: str, holds: Callable[[Any], bool]) -> None:
+        given = getattr(self, name)
+        is_some = hasattr(given, "__len__") and not isinstance(given, str) and len(given) > 0
+        if not is_some or not all(isinstance(v, Real) and holds(v) for v in given):
+            raise invalid_parameter(self, name, f"one or more numbers {what}", given)
+
+    def run(
+        self, pilot: Pilot, free: Free, report: Callable[[str], None]
+    ) -> tuple[Setting, list[SearchTrial]]:
         """Return the setting that did best on the pilot, for all points, and all that was tried."""
+        if not pilot.candidates:
+            return Setting(), []
         table: list[SearchTrial] = []
 
         def loss(setting: Setting) -> float:
             found = pilot.trials(setting)
             table.extend(found)
-            return min((trial.loss for trial in found), default=math.inf)
+            least = min(found, key=lambda trial: trial.loss)
+            report(f"{setting}: {least.loss:.4g} ({least.candidate})")
+            return least.loss
 
         values = self._values(pilot, free)
         first = {name: tried[0] for name, tried in values.items() if tried}
-        best = Setting(n_features=pilot.n_features, **first)
-        least = loss(best)
-        if not table:  # labels are too few to choose by
-            values = {}
-
-        def is_better(name: str, value: Any) -> bool:
-            nonlocal best, least
-            changed = replace(best, **{name: value})
-            found = loss(changed)
-            if found >= least - _BETTER * abs(least):
-                return False
-            best, least = changed, found
-            return True
-
+        line = _Line(Setting(n_features=pilot.n_features, **first), pilot, loss)
         for name, tried in values.items():
             for value in tried[1:]:
-                is_better(name, value)
-        for gamma in _beyond(values.get("gamma", []), best.gamma):
-            if not is_better("gamma", gamma):
-                break
+                line.tries(name, value)
+            if name == "gamma":
+                beyond = iter(_beyond(tried, line.best.gamma))
+                while (value := next(beyond, None)) is not None and line.tries(name, value):
+                    pass
         d = pilot.all_features if free.n_features else None
-        if d is not None and pilot.n_features is not None and pilot.is_whole and table:
-            half = replace(best, n_features=_even(pilot.n_features // 2))
-            d = _even(d // 2) if loss(half) <= least + _WORSE * abs(least) else d
-        return replace(best, n_features=d), table
+        if d is not None and d >= _LEAST_HALVED and pilot.is_whole:
+            d = line.enough_features(d)
+        return replace(line.best, n_features=d), table
 
     def weigh(
-        self, warps: WarpFamily, operator: Any, problem: Problem, head: KRR, rng: Any
+        self, warps: WarpFamily, problem: Problem, like: SearchTrial, M: Any, head: KRR, rng: Any
     ) -> tuple[float, list[SearchTrial]]:
-        """Return the multiple of the operator that suits the labels best, and all that were tried.
+        """Return the multiple of an operator that suits the labels best, and all that were tried.
 
-        Cost d^3 / 3 + n d^2 + n^2 d for each, with all regularisers of the head and n labels, of
-        which a quarter of `n_points` are drawn if they are more.
+        `like` has what all have in common. Cost d^3 / 3 + n d^2 + n^2 d for each, with all
+        regularisers of the head and n labels, of which a quarter of `n_points` are drawn if they
+        are more.
         """
-        X, targets = problem.X, problem.targets
-        sample = LabeledSample.of(X, targets, problem.weights, self._most_labels(), rng)
+        most = max(1, self.n_points // 4)
+        sample = LabeledSample.of(problem.X, problem.targets, problem.weights, most, rng)
         Phi = problem.feature_map.transform(sample.X)
+        weight = weight_of(M)
         table = []
         for factor in self.alpha:
             fitted, loss = sample.judged(head, warps.at(factor).transform(Phi))
-            trial = SearchTrial(
+            trial = replace(
+                like,
                 candidate="warped" if factor else "plain",
-                gamma=None,
-                n_features=Phi.shape[1],
-                n_neighbors=None,
-                power=getattr(operator, "power", None),
-                alpha=factor * operator.alpha,
-                ridge=None,
+                alpha=None if weight is None else factor * weight,
                 reg=fitted.reg_,
                 loss=loss,
-                n_points=X.shape[0],
+                criterion=sample.criterion,
             )
             table.append(trial)
         losses = [trial.loss for trial in table]
         return self.alpha[losses.index(min(losses))], table
 
-    def _most_labels(self) -> int:
-        return max(1, self.n_points // 4)
-
     def _values(self, pilot: Pilot, free: Free) -> dict[str, list[Any]]:
         """Return the values to try of each parameter; none of those that are given."""
         gamma = pilot.gamma() if free.gamma else None
-        graph, most = pilot.has_graph, pilot.X.shape[0] - 1
+        graph, warp = {"warped", "propagated"} & pilot.candidates, "warped" in pilot.candidates
+        most = pilot.X.shape[0] - 1
+        neighbors = [q for q in self.n_neighbors if q <= most]
         return {
             "gamma": [factor * gamma for factor in self.gamma] if gamma else [],
-            "n_neighbors": [q for q in self.n_neighbors if q <= most]
-            if graph and free.n_neighbors
-            else [],
-            "power": list(self.power) if graph and free.power and pilot.labeled else [],
+            "n_neighbors": neighbors if graph and free.n_neighbors else [],
+            "power": list(self.power) if warp and free.power else [],
         }
+
+
+class _Line:
+    """The best setting so far, from which one parameter is changed at a time."""
+
+    def __init__(self, first: Setting, pilot: Pilot, loss: Callable[[Setting], float]) -> None:
+        self.best, self._pilot, self._loss = first, pilot, loss
+        self._least = loss(first)
+
+    def tries(self, name: str, value: Any) -> bool:
+        """Return whether another value is better by more than a margin, and take it if so."""
+        changed = replace(self.best, **{name: value})
+        found = self._loss(changed)
+        better = found < self._least - self._pilot.sample.margin(self._least, _BETTER)
+        if better:
+            self.best, self._least = changed, found
+        self._pilot.keep(self.best)
+        return better
+
+    def enough_features(self, d: int) -> int:
+        """Return d, or half of it if that costs hardly anything."""
+        whole = self._least
+        if self.best.n_features != d:
+            whole = self._loss(replace(self.best, n_features=d))
+        half = _even(d // 2)
+        found = self._loss(replace(self.best, n_features=half))
+        return half if found <= whole + self._pilot.sample.margin(whole, _WORSE) else d
 
 
 def _beyond(tried: Sequence[float], best: float | None) -> list[float]:

@@ -9,7 +9,7 @@ from sklearn.base import clone
 
 from ..components import parameters
 
-__all__ = ["Free", "Parts", "Setting"]
+__all__ = ["Free", "Parts", "Setting", "is_auto", "names_rows"]
 
 
 class Parts(NamedTuple):
@@ -45,21 +45,25 @@ class Setting:
 
     def applied(self, parts: Parts) -> Parts:
         """Return copies of the parts with these values."""
-        values: tuple[dict[str, Any], ...] = (
-            {"gamma": self.gamma, "n_features": self.n_features},
-            {"n_neighbors": self.n_neighbors},
-            {"power": self.power},
-        )
-        return Parts(*map(_with_values, parts, values))
+        return Parts(self.feature_map(parts), self.graph(parts), self.operator(parts))
+
+    def feature_map(self, parts: Parts) -> Any:
+        """Return a copy of the feature map with these values."""
+        return _with_values(parts.feature_map, gamma=self.gamma, n_features=self.n_features)
+
+    def graph(self, parts: Parts) -> Any:
+        """Return a copy of the graph builder with these values."""
+        return _with_values(parts.graph, n_neighbors=self.n_neighbors)
+
+    def operator(self, parts: Parts) -> Any:
+        """Return a copy of the operator with these values."""
+        return _with_values(parts.operator, power=self.power)
 
 
-def _with_values(part: Any, values: dict[str, Any]) -> Any:
-    """Return a copy of a part with those of the values that are not None."""
-    if part is None:
-        return None
+def _with_values(part: Any, **values: Any) -> Any:
+    """Return a copy of a part with those of the values that are not None; itself without any."""
     given = {name: value for name, value in values.items() if value is not None}
-    copy = clone(part, safe=False)
-    return copy.set_params(**given) if given else copy
+    return clone(part, safe=False).set_params(**given) if given else part
 
 
 @dataclass(frozen=True)
@@ -90,6 +94,17 @@ class Free:
 
 def _is_free(given: Any, part: Any, name: str) -> bool:
     values = parameters(part)
-    if name not in values:
+    return name in values and (isinstance(given, str) or is_auto(values[name]))
+
+
+def is_auto(value: Any) -> bool:
+    """Whether a parameter, which may be an array, is "auto"."""
+    return isinstance(value, str) and value == "auto"
+
+
+def names_rows(part: Any) -> bool:
+    """Whether a stage was given rows of X by their numbers, so that it needs all of X."""
+    given = parameters(part).get("landmarks")
+    if given is None or isinstance(given, str):
         return False
-    return isinstance(given, str) or (isinstance(values[name], str) and values[name] == "auto")
+    return getattr(given, "ndim", 1) == 1

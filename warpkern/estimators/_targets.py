@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from numbers import Integral
 from typing import Any
@@ -56,6 +57,7 @@ def class_targets(y: Any, like: Array, n_rows: int) -> Targets:
         check_classification_targets(known)
     elif not _all_whole(known):
         raise InvalidDataError("Unknown label type: continuous. Classes must be whole numbers.")
+    _warn_of_floats(y, known, n_rows)
     # Not searchsorted, which the standard has for real numbers only, not for bool.
     classes, codes = xp.unique_inverse(known)
     if classes.shape[0] < 2:
@@ -67,6 +69,22 @@ def class_targets(y: Any, like: Array, n_rows: int) -> Targets:
     codes = place(codes, like=like, dtype=integer)
     values = one_versus_rest(codes, classes.shape[0], like.dtype)
     return Targets(place(labeled, like=like, dtype=integer), values, classes=classes)
+
+
+def _warn_of_floats(y: Array, known: Array, n_rows: int) -> None:
+    """Warn if most labels are -1 as floats, which is a class: unlabelled floats are NaN."""
+    xp = namespace(y)
+    if is_text(y) or (is_host(y) and y.dtype.kind == "O"):
+        return
+    if not xp.isdtype(y.dtype, "real floating") or known.shape[0] < n_rows:
+        return
+    if 2 * int(xp.count_nonzero(y == -1)) > n_rows and xp.unique_values(known).shape[0] > 2:
+        warnings.warn(
+            "Most labels are -1.0, which counts as a class among floats: mark unlabelled rows by "
+            "NaN, or pass integers.",
+            UserWarning,
+            stacklevel=4,
+        )
 
 
 def one_versus_rest(codes: Array, n_classes: int, dtype: Any) -> Array:

@@ -129,9 +129,12 @@ class Nystroem(BaseFeatureMap):
     def _features(self, X: Any, out: Array | None) -> Array:  # noqa: ARG002
         return solve_triangular(self.factor_, self.kernel_(X, self.landmarks_).T).T
 
-    def residual(self, X: Any) -> Array:
-        """Return k(x, x) - phi(x) . phi(x) >= 0 (n,): what the features leave of the kernel."""
-        Phi = self.transform(X)
+    def residual(self, X: Any, Phi: Array | None = None) -> Array:
+        """Return k(x, x) - phi(x) . phi(x) >= 0 (n,): what the features leave of the kernel.
+
+        Phi (n, d) are the features of X (n, p), if they are there.
+        """
+        Phi = self.transform(X) if Phi is None else Phi
         xp = namespace(Phi)
         kernel = xp.astype(diagonal(self.kernel_, X), Phi.dtype, copy=False)
         return xp.clip(kernel - xp.sum(Phi * Phi, axis=1), 0.0, None)

@@ -65,7 +65,8 @@ class Alternation:
         targets: list[Array],
         trial: Trial,
     ) -> None:
-        self._model, self._parts, self.targets, self.trial = model, parts, targets, trial
+        self.graph, self._model, self._parts = graph, model, parts
+        self.targets, self.trial = targets, trial
         self._M = LaplacianPower(1.0, trial.power).fit(graph)
         self.refit(trial.reg)
 

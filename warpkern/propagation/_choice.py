@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator
 from ..array import Array, host_generator, namespace, place
 from ..contracts import Graph
 from ..exceptions import invalid_parameter, require_integer, require_positive
-from ..progress import shown, silent
+from ..progress import Progress, shown, silent
 from ._alternation import Alternation, Trial, spread_labels
 from ._cut import normalized_cut
 from ._known import Known, held_out, held_out_loss, make_folds
@@ -25,7 +25,7 @@ __all__ = ["Propagated", "Propagation", "Spread", "Tried"]
 _CANDIDATES = ((1, 1e-2), (1, 1e-4), (2, 1e-3), (2, 1e-4), (3, 1e-4))
 _REGS = (0.01, 0.1, 1.0)
 _REG_OF_FEW = 0.1
-_ROUNDS = 8
+_ROUNDS, _MOST_ROUNDS = 8, 30
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,15 +80,30 @@ class Spread:
         Labelled rows that are held out together; None if there are too few labels for that.
     parts : list of Known
         The labels without each fold, or all of them.
-    targets : list of (power, ridge, [(N, k), ...])
-        By each power and ridge that is tried, for each of the parts.
+    candidates : sequence of (power, ridge)
+        That are tried.
+    progress : Progress
+    kept : dict
+        Targets that `each` has made, if they are to be kept.
     """
 
     graph: Graph
     known: Known
     folds: list[Array] | None
     parts: list[Known]
-    targets: list[tuple[int, float, list[Array]]]
+    candidates: Sequence[tuple[int, float]]
+    progress: Progress = silent
+    kept: dict[tuple[int, float], list[Array]] | None = None
+
+    def each(self) -> Iterator[tuple[int, float, list[Array]]]:
+        """Yield each power and ridge, with the targets (N, k) of each of the parts."""
+        for power, ridge in self.progress(self.candidates, "targets tried"):
+            targets = (self.kept or {}).get((power, ridge))
+            if targets is None:
+                targets = spread_labels(self.graph, self.parts, power, ridge)
+            if self.kept is not None:
+                self.kept[power, ridge] = targets
+            yield power, ridge, targets
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,7 +141,7 @@ class Propagation(BaseEstimator):  # type: ignore[misc]
     ----------
     power, ridge : int, float or "auto"
         c and epsilon.
-    reg : float or "auto"
+    reg : float, sequence of floats or "auto"
         Of the ridge regression, relative to the mean of ``|phi|^2``.
     rounds : int or "auto"
     class_prior : "labels", "uniform" or array (C,)
@@ -139,7 +154,8 @@ class Propagation(BaseEstimator):  # type: ignore[misc]
     -----
     What is "auto" is chosen by held-out labels, in four folds. With fewer than two labels for each
     class, or twenty in all, these say too little: then the classes are taken that cut the graph
-    least (its normalised cut), with reg 0.1.
+    least (its normalised cut), with reg 0.1; the best after eight rounds goes on while its cut
+    falls.
 
     The model smooths what the graph says: errors on new points are mostly below those of g. It is
     the limit of small mu of minimising over g and w
@@ -159,7 +175,7 @@ class Propagation(BaseEstimator):  # type: ignore[misc]
         self,
         power: int | str = "auto",
         ridge: float | str = "auto",
-        reg: float | str = "auto",
+        reg: float | str | Sequence[float] = "auto",
         rounds: int | str = "auto",
         *,
         class_prior: Any = "labels",
@@ -223,66 +239,79 @@ class Propagation(BaseEstimator):  # type: ignore[misc]
         weights: Array | None,
         *,
         classes: bool,
+        keep: bool = False,
     ) -> Spread:
-        """Return the targets that the graph makes of labels, without those of each fold."""
+        """Return the targets that the graph makes of labels, without those of each fold.
+
+        `keep` is for several models of them.
+        """
         prior = self._prior(values, weights) if classes else values[0, :]
         known = Known.of(labeled, values, weights, graph.n_nodes, classes, prior)
-        places = self.folds(values, classes=classes)
+        places = self.folds(values, weights, classes=classes)
         folds = None if places is None else [known.rows[own] for own in places]
         parts = [known] if folds is None else [known.without(fold) for fold in folds]
         progress = shown if self.verbose else silent
-        targets = [
-            (power, ridge, spread_labels(graph, parts, power, ridge))
-            for power, ridge in progress(self._candidates(), "targets tried")
-        ]
-        return Spread(graph, known, folds, parts, targets)
+        kept: dict[tuple[int, float], list[Array]] | None = {} if keep else None
+        return Spread(graph, known, folds, parts, self._candidates(), progress, kept)
 
-    def folds(self, values: Array, *, classes: bool) -> list[Array] | None:
+    def folds(self, values: Array, weights: Array | None, *, classes: bool) -> list[Array] | None:
         """Return places of labels (n_l, k) to hold out together; None if they are too few."""
-        return make_folds(values, classes, host_generator(self.random_state))
+        return make_folds(values, weights, classes, host_generator(self.random_state))
 
-    def compare(self, spread: Spread, model: RidgeOnAll) -> list[Tried]:
-        """Return how well models without some labels predict them, before any round."""
-        tried = []
-        for power, ridge, targets in spread.targets:
+    def compare(self, spread: Spread, model: RidgeOnAll) -> Iterator[Tried]:
+        """Yield how well models without some labels predict them, before any round."""
+        for power, ridge, targets in spread.each():
             trial = Trial(power, ridge, self._regs()[0])
             steps = Alternation(spread.graph, model, spread.parts, targets, trial)
             for reg in self._regs():
                 steps.refit(reg)
-                tried.append(Tried.of(steps, spread, 0))
-        return tried
+                yield Tried.of(steps, spread, 0)
 
     def _least_cut(self, spread: Spread, model: RidgeOnAll) -> tuple[Trial, list[Trial]]:
-        """Return the trial whose classes cut the graph least, and all; real targets have one."""
+        """Return the trial whose classes cut the graph least, and all; real targets have one.
+
+        The one that is best after some rounds goes on as long as its cut falls.
+        """
         reg = self._reg_of_few()
         if not spread.known.classes:
-            power, ridge, _ = spread.targets[0]
-            trial = Trial(power, ridge, reg, self._rounds(0))
+            trial = Trial(*spread.candidates[0], reg, self._rounds(0))
             return trial, [trial]
-        tried = []
-        for power, ridge, targets in spread.targets:
-            trial = Trial(power, ridge, reg)
-            steps = Alternation(spread.graph, model, spread.parts, targets, trial)
-            for r in range(self._rounds(_ROUNDS) + 1):
-                if r > 0:
-                    steps.again()
-                cut = normalized_cut(spread.graph, steps.targets[0])
-                tried.append(replace(trial, rounds=r, cut=cut))
+        tried: list[Trial] = []
+        best: tuple[Trial, Alternation] | None = None
+        for power, ridge, targets in spread.each():
+            steps = Alternation(
+                spread.graph, model, spread.parts, targets, Trial(power, ridge, reg)
+            )
+            tried.append(_cut(steps, 0))
+            for r in range(self._rounds(_ROUNDS)):
+                steps.again()
+                tried.append(_cut(steps, r + 1))
+            if best is None or (tried[-1].cut or 0.0) < (best[0].cut or 0.0):
+                best = tried[-1], steps
+        if self.rounds == "auto" and best is not None:
+            tried += _while_it_falls(*best)
         ended = tried if self.rounds == "auto" else [t for t in tried if t.rounds == self.rounds]
         return min(ended, key=lambda t: t.cut or 0.0), tried
 
     def _chosen(self, spread: Spread, model: RidgeOnAll) -> tuple[Trial, Array, list[Trial]]:
         """Return the trial of least loss on held-out labels, its scores there, and all trials."""
-        tried = self.compare(spread, model)
-        first = min(tried, key=lambda t: t.loss)
-        rounds = [first]
-        steps = first.steps
+        trials: list[Trial] = []
+        best: Tried | None = None
+        for tried in self.compare(spread, model):
+            trials.append(tried.trial)
+            if best is None or tried.loss < best.loss:
+                best = tried
+        assert best is not None  # there is a candidate
+        steps, last = best.steps, best
         progress = shown if self.verbose else silent
         for r in progress(range(self._rounds(_ROUNDS if spread.known.classes else 0)), "rounds"):
             steps.again()
-            rounds.append(Tried.of(steps, spread, r + 1))
-        chosen = min(rounds, key=lambda t: t.loss) if self.rounds == "auto" else rounds[-1]
-        return chosen.trial, chosen.left_out, [t.trial for t in (*tried, *rounds[1:])]
+            last = Tried.of(steps, spread, r + 1)
+            trials.append(last.trial)
+            if last.loss < best.loss:
+                best = last
+        chosen = best if self.rounds == "auto" else last
+        return chosen.trial, chosen.left_out, trials
 
     def _candidates(self) -> Sequence[tuple[int, float]]:
         found = list(_CANDIDATES)
@@ -295,12 +324,15 @@ class Propagation(BaseEstimator):  # type: ignore[misc]
         return found
 
     def _regs(self) -> tuple[float, ...]:
-        if self.reg == "auto":
+        if isinstance(self.reg, str) and self.reg == "auto":
             return _REGS
-        return (require_positive(self, "reg", self.reg, also="'auto' or "),)
+        several = isinstance(self.reg, Sequence) and not isinstance(self.reg, str) and self.reg
+        values: Any = self.reg if several else [self.reg]
+        return tuple(require_positive(self, "reg", v, also="'auto' or ") for v in values)
 
     def _reg_of_few(self) -> float:
-        return _REG_OF_FEW if self.reg == "auto" else self._regs()[0]
+        """With nothing to compare by: the largest that is given."""
+        return _REG_OF_FEW if self.reg == "auto" else max(self._regs())
 
     def _rounds(self, most: int) -> int:
         if self.rounds == "auto":
@@ -325,3 +357,20 @@ class Propagation(BaseEstimator):  # type: ignore[misc]
         if given.shape != (n_classes,) or not bool(xp.all(given > 0)):
             raise invalid_parameter(self, "class_prior", expected, self.class_prior)
         return given / xp.sum(given)
+
+
+def _cut(steps: Alternation, rounds: int) -> Trial:
+    """Return the trial after so many rounds, with its cut."""
+    cut = normalized_cut(steps.graph, steps.targets[0])
+    return replace(steps.trial, rounds=rounds, cut=cut)
+
+
+def _while_it_falls(last: Trial, steps: Alternation) -> Iterator[Trial]:
+    """Yield further rounds, until the cut does not fall any more."""
+    for rounds in range(last.rounds + 1, _MOST_ROUNDS + 1):
+        steps.again()
+        further = _cut(steps, rounds)
+        yield further
+        if (further.cut or 0.0) >= (last.cut or 0.0):
+            return
+        last = further

@@ -80,13 +80,14 @@ def enough_labels(n_labels: int, n_classes: int) -> bool:
     return n_labels >= max(_LEAST_ROWS, _LEAST_PER_CLASS * n_classes)
 
 
-def make_folds(values: Array, classes: bool, rng: Any) -> list[Array] | None:
+def make_folds(values: Array, weights: Array | None, classes: bool, rng: Any) -> list[Array] | None:
     """Return places of labels that are held out together; None if they are too few.
 
-    For labels (n_l, k), each class spread over the folds.
+    For labels (n_l, k), each class spread over the folds. Those of weight zero do not count.
     """
     n, k = values.shape
-    if not enough_labels(n, k if classes else 1):
+    counted = n if weights is None else int(host.sum(to_host(weights) > 0))
+    if not enough_labels(counted, k if classes else 1):
         return None
     order = rng.permutation(n)
     if classes:

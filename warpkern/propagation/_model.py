@@ -51,7 +51,7 @@ class RidgeOnAll:
         self.n = X.shape[0]
         self._wide = accumulation_dtype(like, xp)
         self._factors: dict[float, Array] = {}
-        kept, points = kept_features(feature_map, X, memory_limit)
+        kept, points, limit = kept_features(feature_map, X, memory_limit)
         held = isinstance(kept, AsTheyAre)
         self._is_dual = held and self.n < d
         self._Phi = points if held else None
@@ -63,7 +63,7 @@ class RidgeOnAll:
             centre = float(xp.sum(self._mean * self._mean))
             total = float(xp.sum(xp.linalg.diagonal(self._gram))) + self.n * centre
         else:
-            C = second_moment(kept, points, memory_limit=memory_limit, verbose=verbose)
+            C = second_moment(kept, points, memory_limit=limit, verbose=verbose)
             self._gram = C - self.n * self._mean[:, None] * self._mean[None, :]
             total = float(xp.sum(xp.linalg.diagonal(C)))
         self._scale = total / self.n  # mean |phi|^2

@@ -54,6 +54,8 @@ class Features:
 
     def rows(self, rows: Array | None = None) -> Array:
         """Return the features of some rows, or of all, (n, d)."""
+        if rows is None and isinstance(self._map, AsTheyAre):
+            return self._X
         n = self.n if rows is None else rows.shape[0]
 
         def compute(part: slice, _: Array | None) -> Array:
@@ -90,21 +92,24 @@ class AsTheyAre:
 
 def kept_features(
     feature_map: FeatureMap, X: Any, memory_limit: float | str | None
-) -> tuple[FeatureMap, Any]:
+) -> tuple[FeatureMap, Any, Any]:
     """Return what gives the features of all points without computing them again, if they fit.
 
-    That is a map of features as they are, and the features (N, d); or `feature_map` and X where
-    the limit has no room for two of these and some matrices (d, d).
+    That is a map of features as they are, the features (N, d), and the memory that is left of a
+    limit that was given; or `feature_map`, X and the limit, where this has no room for two of the
+    features and some matrices (d, d).
     """
+    if isinstance(feature_map, AsTheyAre):
+        return feature_map, X, memory_limit
     features = Features(feature_map, X, 1)
-    xp = namespace(features.like)
-    size = int(xp.finfo(features.like.dtype).bits) // 8
+    size = int(namespace(features.like).finfo(features.like.dtype).bits) // 8
     limit = parse_memory(memory_limit, "the model", features.like)
-    needed = 2 * features.n * features.d * size + _MATRICES * features.d**2 * 8
-    if limit is not None and needed > limit:
-        return feature_map, X
+    held = features.n * features.d * size
+    if limit is not None and 2 * held + _MATRICES * features.d**2 * 8 > limit:
+        return feature_map, X, memory_limit
     features.block = max(1, _KEPT_BYTES // (size * features.d))
-    return AsTheyAre(), features.rows()
+    left = None if memory_limit is None or limit is None else limit - held
+    return AsTheyAre(), features.rows(), left
 
 
 class ScratchFeatures:
