@@ -160,6 +160,11 @@ class TestMethod:
             atol=1e-8,
         )
 
+    def test_most_labels_minus_one_as_floats_are_warned_of(self, moons):
+        X, _, y = moons
+        with pytest.warns(UserWarning, match="mark unlabelled rows by NaN"):
+            small().fit(X, y.astype(float))
+
     def test_outputs_of_a_regression_are_independent(self, rng):
         X, y = rng.uniform(size=(80, 2)), rng.normal(size=(80, 3))
         y[30:] = np.nan

@@ -50,7 +50,7 @@ class Search(BaseEstimator):  # type: ignore[misc]
     For each setting there are a model of the labels alone, models with the warp for three weights
     of the operator, and models of propagated targets. The best of them counts. The number of
     features is 1,000 at most for this, and 2,000 thereafter, or 4,000 for more than 20,000 points.
-    If the points are no more than `n_points`, half of the features are tried as well, and are
+    If the points are no more than `n_points`, that many and half of them are tried, and half are
     enough if they cost no more than one per cent of the loss.
     """
 
