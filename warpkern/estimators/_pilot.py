@@ -363,7 +363,7 @@ def _sizes(feature_map: Any, n_all: int, n: int) -> tuple[int | None, int | None
     """Return how many features to take for all points, and for n of them."""
     values = parameters(feature_map)
     given = values.get("n_features", "auto")
-    if isinstance(given, str):
+    if isinstance(given, str) or (given is None and "landmarks" not in values):
         return None, None
     usual = _FEW_FEATURES if n_all <= _MANY_POINTS else _MANY_FEATURES
     if "landmarks" in values:  # of which there cannot be more than points
