@@ -24,7 +24,7 @@ def digits():
 def classifier(**options):
     """A model without choices: these are compared in test_candidates.py."""
     settings = {"head": KRR(1e-2), "targets": "labeled", "random_state": 0}
-    return wk.WarpClassifier(RBF(200), **settings, **options)
+    return wk.WarpClassifier(RBF(200), search=None, **settings, **options)
 
 
 def fit_and_score(X, y, X_new):
@@ -111,7 +111,7 @@ def test_a_moved_model_predicts_there_and_the_original_stays(name, digits):
 def test_other_library_at_predict_is_refused_with_the_way_out(digits):
     X, y, X_new = digits
     torch = Backend.named("torch")
-    model = wk.WarpClassifier(RBF(20), targets="labeled", random_state=0).fit(X, y)
+    model = wk.WarpClassifier(RBF(20), targets="labeled", search=None, random_state=0).fit(X, y)
     with pytest.raises(BackendError, match=r"model\.to\('torch', 'cpu'\)"):
         model.predict(torch.asarray(X_new))
 
@@ -124,7 +124,7 @@ def test_backend_that_contradicts_the_input_is_refused(digits):
 
 def test_boolean_labels(backend, digits):
     X, _, X_new = digits
-    model = wk.WarpClassifier(RBF(20), targets="labeled", random_state=0)
+    model = wk.WarpClassifier(RBF(20), targets="labeled", search=None, random_state=0)
     expected = model.fit(X[:60], X[:60, 20] > 8).predict(X_new)
     result = model.fit(backend.asarray(X[:60]), backend.asarray(X[:60, 20] > 8)).predict(
         backend.asarray(X_new)
@@ -136,7 +136,7 @@ def test_boolean_labels(backend, digits):
 def test_classes_lie_where_the_points_do(digits):
     X, y, _ = digits
     torch = Backend.named("torch")
-    model = wk.WarpClassifier(RBF(20), targets="labeled", random_state=0)
+    model = wk.WarpClassifier(RBF(20), targets="labeled", search=None, random_state=0)
     assert backend_of(model.fit(X, torch.asarray(y)).classes_) == Backend.named("numpy")
     assert backend_of(model.fit(torch.asarray(X), y).classes_) == torch
 
@@ -154,7 +154,9 @@ def test_text_labels_with_device_points_are_answered_in_numpy(digits):
 def test_a_model_keeps_no_autograd_graph(digits):
     X, y, _ = digits
     tensor = Backend.named("torch").asarray(X).requires_grad_()
-    model = wk.WarpClassifier(RBF(20), targets="labeled", random_state=0).fit(tensor, y)
+    model = wk.WarpClassifier(RBF(20), targets="labeled", search=None, random_state=0).fit(
+        tensor, y
+    )
     assert not model.coef_.requires_grad
     assert not model.decision_function(tensor).requires_grad
     np.testing.assert_array_equal(

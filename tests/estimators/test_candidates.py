@@ -34,10 +34,10 @@ def test_the_candidate_of_least_loss_is_taken(digits):
 def test_propagated_targets_predict_new_points_by_weights_alone(backend):
     X, truth = wk.datasets.make_two_moons(120, random_state=0)
     y = wk.datasets.hide_labels(truth, 20, random_state=0)
-    model = wk.WarpClassifier(RBF(60), ExactKNN(8), random_state=0)
+    model = wk.WarpClassifier(RBF(60), ExactKNN(8), search=None, random_state=0)
     points = backend.asarray(X)
     model.fit(points, backend.asarray(y))
-    expected = wk.WarpClassifier(RBF(60), ExactKNN(8), random_state=0).fit(X, y)
+    expected = wk.WarpClassifier(RBF(60), ExactKNN(8), search=None, random_state=0).fit(X, y)
     assert model.candidate_ == expected.candidate_ == "propagated"
     for name, loss in expected.losses_.items():
         assert model.losses_[name] == pytest.approx(loss, rel=1e-5)

@@ -33,7 +33,9 @@ def moons():
 
 
 def small(**parameters):
-    return wk.WarpClassifier(feature_map=RBF(300), random_state=0, **parameters)
+    return wk.WarpClassifier(
+        **{"feature_map": RBF(300), "search": None, "random_state": 0} | parameters
+    )
 
 
 class TestMethod:

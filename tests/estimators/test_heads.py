@@ -20,7 +20,8 @@ def digits():
 
 
 def machine(head="svm", **parameters):
-    return wk.WarpClassifier(feature_map=RBF(200), head=head, random_state=0, **parameters)
+    options = {"search": None, "random_state": 0} | parameters
+    return wk.WarpClassifier(feature_map=RBF(200), head=head, **options)
 
 
 class TestSupportVectorMachine:

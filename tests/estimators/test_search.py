@@ -6,6 +6,7 @@ from dataclasses import asdict
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
+from sklearn.base import clone
 from sklearn.datasets import load_digits
 
 import warpkern as wk
@@ -200,8 +201,9 @@ def test_real_targets_and_sparse_points(rng):
 def test_every_array_library_chooses_the_same(backend):
     X, truth = wk.datasets.make_two_moons(120, random_state=0)
     y = wk.datasets.hide_labels(truth, 24, random_state=0)
-    expected = wk.WarpClassifier(RBF(40), ExactKNN(), random_state=0).fit(X, y)
-    model = wk.WarpClassifier(RBF(40), ExactKNN(), random_state=0)
+    search = wk.Search(n_neighbors=(8,), gamma=(1.0, 0.25))
+    model = wk.WarpClassifier(RBF(40), ExactKNN(), search=search, random_state=0)
+    expected = clone(model).fit(X, y)
     model.fit(backend.asarray(X), backend.asarray(y))
     assert len(model.search_) == len(expected.search_)
     for one, other in zip(model.search_, expected.search_, strict=True):

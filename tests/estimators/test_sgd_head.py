@@ -20,7 +20,8 @@ def digits():
 
 
 def fitted(X, y, head, **options):
-    model = wk.WarpClassifier(RBF(200), head=head, targets="labeled", random_state=0, **options)
+    common = {"targets": "labeled", "search": None, "random_state": 0}
+    model = wk.WarpClassifier(RBF(200), head=head, **common | options)
     return model.fit(X, y)
 
 
