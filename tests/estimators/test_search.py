@@ -363,12 +363,13 @@ def test_features_that_are_kept_count_towards_the_limit(rng):
     X = rng.normal(size=(4000, 5)).astype(np.float32)
     y = np.full(4000, -1)
     y[:40] = np.arange(40) % 2
-    limit = 30_000_000
+    limit = 45_000_000
     graph = Precomputed(ExactKNN(5).build(X))
     model = wk.WarpClassifier(
         RBF(400, gamma=0.1), graph, targets="labeled", search=None, memory_limit=limit
     )
     model.fit(X, y)  # compiled
+    assert "38.6 MB" in model.warp_.describe()  # what is left beside the features
     tracemalloc.start()
     model.fit(X, y)
     peak = tracemalloc.get_traced_memory()[1]

@@ -197,6 +197,7 @@ class Pilot:
             self._parts.feature_map, X.shape[0], rows.shape[0]
         )
         self._kept: dict[tuple[Any, ...], Any] = {}
+        self._tried: dict[tuple[str, tuple[Any, ...]], list[SearchTrial]] = {}
 
     def _possible(self, sample: LabeledSample) -> set[str]:
         """Return what can be tried here: a graph that is there cannot be built on some points."""
@@ -217,14 +218,18 @@ class Pilot:
 
     def trials(self, setting: Setting) -> list[SearchTrial]:
         """Return the models of this setting with their losses."""
-        found = []
-        if "plain" in self.candidates:
-            head, loss = self._judged(setting, IdentityWarp())
-            found.append(self._trial("plain", setting, loss, reg=head.reg_))
-        if "warped" in self.candidates:
-            found += self._warped(setting)
-        if "propagated" in self.candidates:
-            found += self._propagated(setting)
+        of_map = (setting.gamma, setting.n_features)
+        makers = {
+            "plain": (of_map, self._plain),
+            "warped": ((*of_map, setting.n_neighbors, setting.power), self._warped),
+            "propagated": ((*of_map, setting.n_neighbors), self._propagated),
+        }
+        found: list[SearchTrial] = []
+        for name in sorted(self.candidates):
+            on, make = makers[name]
+            if (name, on) not in self._tried:
+                self._tried[name, on] = make(setting)
+            found += self._tried[name, on]
         return found
 
     def keep(self, setting: Setting) -> None:
@@ -233,6 +238,10 @@ class Pilot:
         self._kept = {
             key: value for key, value in self._kept.items() if key[1:] in (of_map, of_graph)
         }
+
+    def _plain(self, setting: Setting) -> list[SearchTrial]:
+        head, loss = self._judged(setting, IdentityWarp())
+        return [self._trial("plain", setting, loss, reg=head.reg_)]
 
     def _warped(self, setting: Setting) -> list[SearchTrial]:
         operator = setting.operator(self._parts)

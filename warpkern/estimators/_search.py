@@ -93,7 +93,7 @@ class Search(BaseEstimator):  # type: ignore[misc]
 
         def loss(setting: Setting) -> float:
             found = pilot.trials(setting)
-            table.extend(found)
+            table.extend(trial for trial in found if trial not in table)
             least = min(found, key=lambda trial: trial.loss)
             report(f"{setting}: {least.loss:.4g} ({least.candidate})")
             return least.loss

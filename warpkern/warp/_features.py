@@ -25,7 +25,8 @@ __all__ = ["AsTheyAre", "Features", "ScratchFeatures", "WarpedRows", "kept_featu
 
 _BLOCK_BYTES = 128 * 2**20
 _KEPT_BYTES = 64 * 2**20
-_MATRICES = 5  # (d, d), of what is computed with features that are kept
+# Beside features that are kept: matrices (d, d) of what is computed with them, and blocks.
+_MATRICES, _BLOCKS_BYTES = 8, 16 * 2**20
 
 
 class Features:
@@ -105,7 +106,8 @@ def kept_features(
     size = int(namespace(features.like).finfo(features.like.dtype).bits) // 8
     limit = parse_memory(memory_limit, "the model", features.like)
     held = features.n * features.d * size
-    if limit is not None and 2 * held + _MATRICES * features.d**2 * 8 > limit:
+    needed = 2 * held + _MATRICES * features.d**2 * 8 + _BLOCKS_BYTES
+    if limit is not None and needed > limit:
         return feature_map, X, memory_limit
     features.block = max(1, _KEPT_BYTES // (size * features.d))
     left = None if memory_limit is None or limit is None else limit - held
