@@ -209,7 +209,7 @@ class KRR(BaseEstimator):  # type: ignore[misc]
         """Return the standard deviation (n, k) of targets of weight 1 at new rows F (n, d).
 
         As the Gaussian process has it: of the function that the weights are, and of the noise;
-        with `residual` (n,) also of what the features leave of the kernel, k(x, x) - |f|^2.
+        with `residual` (n,) also of what the features leave of the kernel, ``k(x, x) - |f|^2``.
         Cost n d min(d, rows it was fitted to).
         """
         check_is_fitted(self, "noise_")
