@@ -10,17 +10,12 @@ from warpkern.datasets import hide_labels, make_two_moons
 from warpkern.demo import MODELS, Problem, compare
 from warpkern.operators import LaplacianPower
 
+FIXED = {"feature_map": "rbf", "targets": "labeled", "search": None}
 OPERATORS = {
-    "no warp": {"operator": None},
-    "warp": {"targets": "labeled"},
-    "`normalized=False`": {
-        "operator": LaplacianPower(normalized=False),
-        "targets": "labeled",
-    },
-    "`alpha=60, normalized=False`": {
-        "operator": LaplacianPower(60.0, normalized=False),
-        "targets": "labeled",
-    },
+    "no warp": FIXED | {"operator": None},
+    "warp": FIXED,
+    "`normalized=False`": FIXED | {"operator": LaplacianPower(normalized=False)},
+    "`alpha=60, normalized=False`": FIXED | {"operator": LaplacianPower(60.0, normalized=False)},
     "default": {},
 }
 
