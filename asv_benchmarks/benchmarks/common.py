@@ -58,9 +58,10 @@ def sample(X, n, seed=0):
 
 
 def standardized(X):
-    """Return X with columns of mean 0 and variance 1."""
+    """Return X with columns of mean 0 and variance 1; those that are constant are 0."""
     X = np.asarray(X, dtype=np.float64)
-    return (X - X.mean(axis=0)) / X.std(axis=0)
+    spread = X.std(axis=0)
+    return (X - X.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
 
 
 def seconds(functions, repeat=5):
