@@ -328,6 +328,14 @@ def test_operators_without_alpha_are_weighed(digits):
     assert model.operator_.factor == wk.Search().alpha[best]
 
 
+def test_the_number_of_features_is_chosen_also_with_nothing_to_compare_by(rng):
+    X, y = rng.normal(size=(1100, 20)), np.full(1100, -1)
+    y[:2] = [0, 1]
+    model = wk.WarpClassifier(targets="propagated", random_state=0).fit(X, y)
+    assert model.search_ == []
+    assert model.coef_.shape == (1100, 1)  # more than the 1,000 that landmarks are by themselves
+
+
 def test_few_points(rng):
     assert wk.WarpRegressor().fit(rng.normal(size=(1, 2)), [1.0]).predict([[0.0, 0.0]]) == 1.0
     for n in (2, 3, 5):

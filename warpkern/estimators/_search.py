@@ -72,8 +72,8 @@ class Search(BaseEstimator):  # type: ignore[misc]
     def checked(self) -> Search:
         """Return itself, if the parameters make sense."""
         require_integer(self, "n_points", self.n_points, least=4)
-        for name, least in (("gamma", "> 0"), ("n_neighbors", "> 0"), ("power", "> 0")):
-            self._require_numbers(name, least, lambda v: v > 0)
+        for name in ("gamma", "n_neighbors", "power"):
+            self._require_numbers(name, "> 0", lambda v: v > 0)
         self._require_numbers("alpha", ">= 0", lambda v: v >= 0)
         return self
 
@@ -87,8 +87,9 @@ class Search(BaseEstimator):  # type: ignore[misc]
         self, pilot: Pilot, free: Free, report: Callable[[str], None]
     ) -> tuple[Setting, list[SearchTrial]]:
         """Return the setting that did best on the pilot, for all points, and all that was tried."""
-        if not pilot.candidates:
-            return Setting(), []
+        d = pilot.all_features if free.n_features else None
+        if not pilot.candidates:  # nothing to choose by
+            return Setting(n_features=d), []
         table: list[SearchTrial] = []
 
         def loss(setting: Setting) -> float:
@@ -108,7 +109,6 @@ class Search(BaseEstimator):  # type: ignore[misc]
                 beyond = iter(_beyond(tried, line.best.gamma))
                 while (value := next(beyond, None)) is not None and line.tries(name, value):
                     pass
-        d = pilot.all_features if free.n_features else None
         if d is not None and d >= _LEAST_HALVED and pilot.is_whole:
             d = line.enough_features(d)
         return replace(line.best, n_features=d), table
