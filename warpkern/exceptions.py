@@ -7,6 +7,7 @@ standard library would raise in the same place, so ``except ValueError`` works.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from numbers import Integral, Real
 
 __all__ = [
@@ -23,6 +24,7 @@ __all__ = [
     "require_integer",
     "require_number",
     "require_positive",
+    "require_positives",
     "require_share",
 ]
 
@@ -110,6 +112,15 @@ def require_positive(owner: object, name: str, value: object, *, also: str = "")
     if _is_number(value) and 0.0 < float(value) < math.inf:  # type: ignore[arg-type]
         return float(value)  # type: ignore[arg-type]
     raise invalid_parameter(owner, name, f"{also}a finite number > 0", value)
+
+
+def require_positives(
+    owner: object, name: str, value: object, *, also: str = ""
+) -> tuple[float, ...]:
+    """Return parameter `name` of `owner`, one finite number > 0 or several of them, or raise."""
+    several = isinstance(value, Sequence) and not isinstance(value, str) and len(value) > 0
+    values = value if several else [value]
+    return tuple(require_positive(owner, name, v, also=also) for v in values)  # type: ignore[attr-defined]
 
 
 def require_share(owner: object, name: str, value: object) -> float:

@@ -98,13 +98,12 @@ def labeled_candidate(name: str, head: Any, problem: Problem, warp: Warp) -> Can
     """
     targets, weights = problem.targets, problem.weights
     rows = WarpedRows(problem.feature_map, take_rows(problem.X, targets.labeled), warp)
-    _fit_head(head, rows, targets.values, weights)
+    F = _fit_head(head, rows, targets.values, weights)
     left_out = getattr(head, "loo_predictions_", None)
     loss = None if left_out is None else left_out_loss(left_out, targets, weights)
     if problem.few and hasattr(head, "path_"):
         loss = evidence_loss(head, targets.values)
     elif problem.folds is not None and hasattr(head, "predictions_without"):
-        F = rows.take(slice(0, rows.shape[0]))
         without = head.predictions_without(F, targets.values, problem.folds, weights)
         loss = left_out_loss(without, targets, weights)
     return Candidate(name, head, warp, warp.fold(head.coef_), head.intercept_, left_out, loss)
@@ -172,12 +171,14 @@ def is_lazy(head: Any) -> bool:
     return bool(getattr(head, "takes_rows", False))
 
 
-def _fit_head(head: Any, rows: WarpedRows, values: Array, weights: Any) -> None:
+def _fit_head(head: Any, rows: WarpedRows, values: Array, weights: Any) -> Any:
+    """Fit a head, and return what it was fitted to: the rows, or all of them as an array."""
     F = rows if is_lazy(head) else rows.take(slice(0, rows.shape[0]))
     head.fit(F, values, weights)
     if tuple(head.coef_.shape) != (F.shape[1], values.shape[1]):
         expected = "a head whose coef_ is (features, outputs); see warpkern.contracts.Head"
         raise invalid_parameter("the model", "head", expected, head)
+    return F
 
 
 def evidence_loss(head: Any, values: Array) -> float:

@@ -11,13 +11,13 @@ from sklearn.base import clone
 from ..array import Array, host, namespace, place, take_rows, to_host
 from ..components import parameters
 from ..heads import KRR
-from ..propagation import Propagation, RidgeOnAll, Spread, enough_labels
+from ..propagation import Propagation, RidgeOnAll, Spread
 from ..warp import IdentityWarp, Warp, fit_warp, fit_warps
 from ._candidates import evidence_loss, indicators, left_out_loss, propagation_folds
 from ._settings import Parts, Setting, is_auto, names_rows
-from ._targets import Targets
+from ._targets import Targets, are_few
 
-__all__ = ["LabeledSample", "Pilot", "SearchTrial", "weight_of"]
+__all__ = ["LabeledSample", "Pilot", "SearchTrial", "power_of", "weight_of"]
 
 _MANY_POINTS, _FEW_FEATURES, _MANY_FEATURES = 20_000, 2000, 4000
 _MOST_FEATURES = 1000  # of a pilot's models
@@ -100,8 +100,7 @@ class LabeledSample:
     @property
     def few(self) -> bool:
         """Whether there are too few to leave some out."""
-        n, k = self.targets.values.shape
-        return not enough_labels(n, 1 if self.targets.classes is None else k)
+        return are_few(self.targets, self.weights)
 
     @property
     def criterion(self) -> str:
@@ -250,7 +249,7 @@ class Pilot:
         weight = weight_of(M)
         if not is_auto(given.get("alpha")) and hasattr(M, "scaled"):
             M = M.scaled(1.0 / self._share)  # a sum over as many points as there are in all
-        power = given.get("power", getattr(M, "power", None))
+        power = power_of(operator, M)
         found = []
         for factor, warp in self._warps(setting, M, is_auto(given.get("alpha"))):
             head, loss = self._judged(setting, warp)
@@ -350,6 +349,11 @@ class Pilot:
 def weight_of(M: Any) -> float | None:
     """Return alpha of a fitted operator, if it has one."""
     return getattr(M, "alpha", None)
+
+
+def power_of(operator: Any, M: Any) -> int | None:
+    """Return c of an operator, as it was given or as it is fitted, if it has one."""
+    return parameters(operator).get("power", getattr(M, "power", None))
 
 
 def _with_others(labeled: Array, n: int, n_points: int, rng: Any) -> Array:

@@ -10,11 +10,11 @@ from typing import Any, Self
 
 from sklearn.base import clone
 
-from ..array import Array, anchor, host, host_generator, namespace, row_blocks, to_host
+from ..array import Array, anchor, host_generator, namespace, row_blocks
 from ..components import limited, parameters, told
 from ..exceptions import InvalidDataError, invalid_parameter
 from ..heads import KRR
-from ..propagation import Propagation, enough_labels
+from ..propagation import Propagation
 from ..warp import IdentityWarp, Warp, fit_warp, fit_warps, kept_features
 from ._base import WarpEstimator
 from ._candidates import (
@@ -26,11 +26,11 @@ from ._candidates import (
     propagated_candidate,
     propagation_folds,
 )
-from ._pilot import Pilot, SearchTrial
+from ._pilot import Pilot, SearchTrial, power_of
 from ._search import Search
-from ._settings import Free, Parts
+from ._settings import Free, Parts, is_auto
 from ._stages import SeveralBuilders, Stages, make_component, reported, tell
-from ._targets import Targets
+from ._targets import Targets, are_few
 from ._validation import labeled_weights
 
 __all__ = ["WarpPredictor"]
@@ -77,8 +77,7 @@ class WarpPredictor(WarpEstimator):
     def set_params(self, **params: Any) -> Self:
         """Set parameters, also of a stage that is given by name, and of the search."""
         nested = any(key.startswith("search__") for key in params)
-        given = params.get("search", self.search)
-        if nested and isinstance(given, str) and given == "auto":
+        if nested and is_auto(params.get("search", self.search)):
             params["search"] = Search()
         return super().set_params(**params)
 
@@ -112,7 +111,7 @@ class WarpPredictor(WarpEstimator):
     def _fit_weights(self, X: Array, targets: Targets, sample_weight: Array | None) -> None:
         """Fit stages to all of X and the head to its labelled rows; fold the warp into weights."""
         head = limited(make_component(self, "head", self.head), self.memory_limit)
-        few = _are_few(targets, sample_weight)
+        few = are_few(targets, sample_weight)
         if few and isinstance(head, KRR) and head.criterion == "auto":
             head.set_params(criterion="evidence")
         propagation = self._propagation(head)
@@ -123,25 +122,8 @@ class WarpPredictor(WarpEstimator):
         kinds = self._kinds(parts, head, free, unlabeled=targets.labeled.shape[0] < X.shape[0])
         self.search_: list[SearchTrial] = []
         if search is not None:
-            pilot = Pilot(
-                parts,
-                X,
-                targets,
-                sample_weight,
-                n_points=search.n_points,
-                candidates=kinds,
-                propagation=propagation,
-                head=_judge(head),
-                rank=self.rank,
-                memory_limit=self.memory_limit,
-                rng=host_generator(self.random_state),
-            )
-            with reported("search", self.verbose):
-                setting, self.search_ = search.run(
-                    pilot, free, lambda line: tell(f"  {line}", self.verbose)
-                )
-            tell(f"chosen: {setting}", self.verbose)
-            parts = setting.applied(parts)
+            data = X, targets, sample_weight
+            parts = self._searched(search, parts, free, kinds, propagation, head, *data)
         stages = self._fit_stages(parts, X, targets.labeled)
         folds = None
         if "propagated" in kinds and not few:
@@ -163,6 +145,39 @@ class WarpPredictor(WarpEstimator):
         self.propagated_ = chosen.propagated
         tell(f"kept: {_described(chosen, candidates)}", self.verbose)
         self._calibrate(chosen.left_out, targets, sample_weight)
+
+    def _searched(
+        self,
+        search: Search,
+        parts: Parts,
+        free: Free,
+        kinds: set[str],
+        propagation: Propagation,
+        head: Any,
+        X: Any,
+        targets: Targets,
+        weights: Array | None,
+    ) -> Parts:
+        """Return the stages with what was left to be chosen."""
+        pilot = Pilot(
+            parts,
+            X,
+            targets,
+            weights,
+            n_points=search.n_points,
+            candidates=kinds,
+            propagation=propagation,
+            head=_judge(head),
+            rank=self.rank,
+            memory_limit=self.memory_limit,
+            rng=host_generator(self.random_state),
+        )
+        with reported("search", self.verbose):
+            setting, self.search_ = search.run(
+                pilot, free, lambda line: tell(f"  {line}", self.verbose)
+            )
+        tell(f"chosen: {setting}", self.verbose)
+        return setting.applied(parts)
 
     def _kinds(self, parts: Parts, head: Any, free: Free, *, unlabeled: bool) -> set[str]:
         """Return the kinds of models of which one is kept in the end."""
@@ -241,7 +256,7 @@ class WarpPredictor(WarpEstimator):
             gamma=getattr(self.feature_map_, "gamma_", None),
             n_features=int(problem.feature_map.transform(problem.X[:1, :]).shape[1]),
             n_neighbors=parameters(parts.graph).get("n_neighbors"),
-            power=parameters(parts.operator).get("power", getattr(self.operator_, "power", None)),
+            power=power_of(parts.operator, self.operator_),
             alpha=None,
             ridge=None,
             reg=None,
@@ -252,9 +267,11 @@ class WarpPredictor(WarpEstimator):
 
     def _search(self) -> Search | None:
         """Return how parameters are searched for, or None if they are not."""
-        if self.search is None or isinstance(self.search, Search):
-            return None if self.search is None else self.search.checked()
-        if isinstance(self.search, str) and self.search == "auto":
+        if self.search is None:
+            return None
+        if isinstance(self.search, Search):
+            return self.search.checked()
+        if is_auto(self.search):
             return Search()
         raise invalid_parameter(self, "search", "'auto', None or a Search", self.search)
 
@@ -313,14 +330,6 @@ def _require_one_graph(parts: Parts) -> None:
         "Targets are propagated along one graph. Got "
         + ("no operator, and so no graph." if parts.operator is None else "a list of graphs.")
     )
-
-
-def _are_few(targets: Targets, weights: Array | None) -> bool:
-    """Whether labels are too few to leave some out; those of weight zero do not count."""
-    n, k = targets.values.shape
-    if weights is not None:
-        n = int(host.sum(to_host(weights) > 0))
-    return not enough_labels(n, 1 if targets.classes is None else k)
 
 
 def _described(chosen: Candidate, candidates: list[Candidate]) -> str:

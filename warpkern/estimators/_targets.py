@@ -10,11 +10,13 @@ from typing import Any
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
-from ..array import Array, host, index_dtype, is_array, is_host, is_text, namespace, place
+from ..array import Array, host, index_dtype, is_array, is_host, is_text, namespace, place, to_host
 from ..exceptions import InvalidDataError
+from ..propagation import enough_labels
 
 __all__ = [
     "Targets",
+    "are_few",
     "class_targets",
     "labeled_classes",
     "labeled_reals",
@@ -34,6 +36,14 @@ class Targets:
     values: Array
     classes: Array | None = None
     column: bool = True
+
+
+def are_few(targets: Targets, weights: Array | None) -> bool:
+    """Whether labels are too few to leave some out; those of weight zero do not count."""
+    n, k = targets.values.shape
+    if weights is not None:
+        n = int(host.sum(to_host(weights) > 0))
+    return not enough_labels(n, 1 if targets.classes is None else k)
 
 
 def class_targets(y: Any, like: Array, n_rows: int) -> Targets:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
 
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
@@ -21,7 +21,7 @@ from ..array import (
     place,
     solve_triangular,
 )
-from ..exceptions import invalid_parameter, require_positive
+from ..exceptions import invalid_parameter, require_positives
 from ._inputs import checked_problem
 from ._relative import mean_square
 from ._ridge import cross_product
@@ -174,8 +174,8 @@ class KRR(BaseEstimator):  # type: ignore[misc]
         Notes
         -----
         Without a refit, by :math:`y_S - (I - H_{SS})^{-1} e_S` for a group S, with the residuals e
-        and the matrix H that takes y to the fitted values. lambda stays as it is. Cost of one more
-        factorisation, and :math:`\lvert S \rvert^3 / 3`.
+        and the matrix H that takes y to the fitted values. lambda stays as it is. Cost
+        min(n, d)^2 n, and :math:`\lvert S \rvert^3 / 3` for each group.
 
         Examples
         --------
@@ -187,10 +187,10 @@ class KRR(BaseEstimator):  # type: ignore[misc]
         >>> KRR(reg=1e-9).fit(F, y).predictions_without(F, y, groups)[3].round(3)
         array([7.])
         """
-        check_is_fitted(self, "lambda_")
+        check_is_fitted(self, "noise_")
         F, y, s = checked_problem(F, y, sample_weight)
         problem = Centred.of(F, y, s, bool(self.fit_intercept))
-        without = _without_groups(problem, _Precision.of(problem, self.lambda_), groups)
+        without = _without_groups(problem, self._precision, groups)
         outside = (s == 0)[:, None]  # rows of weight zero are left out as it is
         return namespace(F).where(outside, F @ self.coef_ + self.intercept_, without)
 
@@ -225,9 +225,7 @@ class KRR(BaseEstimator):  # type: ignore[misc]
         """Return the values to try; of those of "auto" the ones above `least`."""
         if isinstance(self.reg, str) and self.reg == "auto":
             return tuple(reg for reg in _PATH if reg > least)
-        several = isinstance(self.reg, Sequence) and not isinstance(self.reg, str) and self.reg
-        values: Any = self.reg if several else [self.reg]
-        return tuple(require_positive(self, "reg", v, also="'auto' or ") for v in values)
+        return require_positives(self, "reg", self.reg, also="'auto' or ")
 
     def _checked_criterion(self, y: Array, s: Array) -> str:
         if self.criterion not in ("auto", "loo", "evidence"):

@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator
 
 from ..array import Array, host_generator, namespace, place
 from ..contracts import Graph
-from ..exceptions import invalid_parameter, require_integer, require_positive
+from ..exceptions import invalid_parameter, require_integer, require_positive, require_positives
 from ..progress import Progress, shown, silent
 from ._alternation import Alternation, Trial, spread_labels
 from ._cut import normalized_cut
@@ -326,9 +326,7 @@ class Propagation(BaseEstimator):  # type: ignore[misc]
     def _regs(self) -> tuple[float, ...]:
         if isinstance(self.reg, str) and self.reg == "auto":
             return _REGS
-        several = isinstance(self.reg, Sequence) and not isinstance(self.reg, str) and self.reg
-        values: Any = self.reg if several else [self.reg]
-        return tuple(require_positive(self, "reg", v, also="'auto' or ") for v in values)
+        return require_positives(self, "reg", self.reg, also="'auto' or ")
 
     def _reg_of_few(self) -> float:
         """With nothing to compare by: the largest that is given."""

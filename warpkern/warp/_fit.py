@@ -84,10 +84,7 @@ def fit_warp(
     >>> warp.describe()
     'Cholesky factor of I + U, 100 x 100; all features fit into 1.0 GB'
     """
-    require_folder(checkpoint)
-    points = _supported(X, operator)
-    sample = feature_map.transform(X[:1, :])
-    limit = parse_memory(memory_limit, "the warp", sample)
+    points, sample, limit = _checked(feature_map, X, operator, memory_limit, checkpoint)
     rank = _checked_rank(rank, sample.shape[1], symmetric)
     if rank is None:
         if _is_zero(operator):
@@ -135,10 +132,7 @@ def fit_warps(
     >>> [float((warps.at(alpha).transform(Phi) ** 2).sum().round(1)) for alpha in (0.0, 1.0, 10.0)]
     [50.0, 33.9, 16.4]
     """
-    require_folder(checkpoint)
-    points = _supported(X, operator)
-    sample = feature_map.transform(X[:1, :])
-    limit = parse_memory(memory_limit, "the warp", sample)
+    points, sample, limit = _checked(feature_map, X, operator, memory_limit, checkpoint)
     if isinstance(operator, LandmarkOperator):
         return LandmarkFamily(feature_map.transform(points), operator)
     sums = _Sums(feature_map, limit, memory_limit is None, checkpoint, verbose, _CHOLESKY + 1)
@@ -162,6 +156,16 @@ def second_moment(
     limit = parse_memory(memory_limit, "the warp", feature_map.transform(X[:1, :]))
     sums = _Sums(feature_map, limit, memory_limit is None, checkpoint, verbose, _CHOLESKY)
     return sums.matrix("second-moment", X, Identity(X.shape[0]))[0]
+
+
+def _checked(
+    feature_map: FeatureMap, X: Any, operator: PSDOperator, memory_limit: Any, checkpoint: Any
+) -> tuple[Any, Array, int | None]:
+    """Return the points that an operator acts on, features of one, and the limit in bytes."""
+    require_folder(checkpoint)
+    points = _supported(X, operator)
+    sample = feature_map.transform(X[:1, :])
+    return points, sample, parse_memory(memory_limit, "the warp", sample)
 
 
 def _supported(X: Any, operator: PSDOperator) -> Any:
