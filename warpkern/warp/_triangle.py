@@ -88,7 +88,6 @@ def _add_lower(total: Array, left: Array, right: Array, at: int, least: int) -> 
 def _add(total: Array, product: Array, row: int, column: int) -> Array:
     """Return `total` with `product` added, whose first entry belongs at (row, column)."""
     rows, columns = slice(row, row + product.shape[0]), slice(column, column + product.shape[1])
-    product = namespace(total).astype(product, total.dtype, copy=False)
     return xpx.at(total)[rows, columns].add(product)
 
 
