@@ -54,6 +54,18 @@ def test_nothing_that_was_tried_is_much_better_than_what_was_chosen(searched):
     assert min(chosen) * 0.97 <= min(trial.loss for trial in pilot)
 
 
+def test_few_labels_of_many_points_have_a_sparse_graph(digits, monkeypatch):
+    X, _, truth = digits
+    y = wk.datasets.hide_labels(truth, 10, random_state=0)
+    usual = wk.WarpClassifier(random_state=0).fit(X, y)
+    monkeypatch.setattr("warpkern.estimators._pilot._MANY_POINTS", len(X) - 1)
+    sparse = wk.WarpClassifier(random_state=0).fit(X, y)
+    given = wk.WarpClassifier(search=wk.Search(n_neighbors=(12,)), random_state=0).fit(X, y)
+    assert "q=5," not in usual.graph_.description
+    assert "q=5," in sparse.graph_.description
+    assert "q=12," in given.graph_.description
+
+
 def test_what_the_user_set_is_left_alone(digits):
     X, y, _ = digits
     given = RBF(100, gamma=0.02), ExactKNN(7), LaplacianPower(0.1, power=3), KRR(0.01)
@@ -351,7 +363,7 @@ def test_few_points(rng):
         ({"n_points": "many"}, "'n_points'"),
         ({"gamma": (-1.0,)}, "'gamma' parameter of Search .* numbers > 0"),
         ({"gamma": 2.0}, "'gamma' parameter of Search"),
-        ({"n_neighbors": ()}, "'n_neighbors' .* one or more"),
+        ({"n_neighbors": ()}, "'n_neighbors' .* 'auto' or one or more"),
         ({"alpha": (-1.0, 1.0)}, "'alpha' .* numbers >= 0"),
     ],
 )

@@ -158,6 +158,8 @@ class Pilot:
         Features for all N points.
     is_whole : bool
         Whether all points are there, in the same order.
+    few_of_many : bool
+        Whether few labels are to be propagated to many points.
     candidates : set of str
         Those that can be tried on these points.
     """
@@ -187,6 +189,8 @@ class Pilot:
         self._share = rows.shape[0] / X.shape[0]
         self._parts, self._head, self._rank = _fitting(parts, rows.shape[0]), head, rank
         self._propagation, self._memory_limit = propagation, memory_limit
+        many = X.shape[0] > _MANY_POINTS
+        self.few_of_many = many and sample.few and "propagated" in candidates
         self.candidates = candidates & self._possible(sample)
         folds = None
         if "propagated" in self.candidates:  # what is compared with it is judged as it is

@@ -14,7 +14,7 @@ from ..heads import KRR
 from ..warp import WarpFamily
 from ._candidates import Problem
 from ._pilot import LabeledSample, Pilot, SearchTrial, weight_of
-from ._settings import Free, Setting
+from ._settings import Free, Setting, is_auto
 
 __all__ = ["Search"]
 
@@ -23,6 +23,10 @@ __all__ = ["Search"]
 _BETTER, _WORSE = 0.03, 0.01
 _LEAST_HALVED = 8  # features, of which half are tried
 _STEPS = 3  # beyond the outermost bandwidth, if it is the best
+_NEIGHBORS = (10, 30)
+# Of many points with few labels: classes are cut apart best by the sparsest graph that holds
+# together, which one of many points does with fewer neighbours.
+_NEIGHBORS_OF_FEW = (5,)
 
 
 class Search(BaseEstimator):  # type: ignore[misc]
@@ -35,8 +39,11 @@ class Search(BaseEstimator):  # type: ignore[misc]
     gamma : sequence of floats
         Multiples of the feature map's own bandwidth. If the smallest or largest is the best, some
         beyond are tried.
-    n_neighbors, power : sequences of ints
-        Of the graph and the operator.
+    n_neighbors : sequence of ints or "auto"
+        Of the graph; "auto" is 10 and 30, and for targets that are propagated from few labels to
+        more than 20,000 points, by which nothing can be judged, 5.
+    power : sequence of ints
+        Of the operator.
     alpha : sequence of floats
         Multiples of the operator's own weight, tried on all points.
 
@@ -59,7 +66,7 @@ class Search(BaseEstimator):  # type: ignore[misc]
         n_points: int = 4000,
         *,
         gamma: Sequence[float] = (1.0, 0.25, 4.0),
-        n_neighbors: Sequence[int] = (10, 30),
+        n_neighbors: Sequence[int] | str = "auto",
         power: Sequence[int] = (1, 2),
         alpha: Sequence[float] = (0.0, 0.01, 0.1, 0.3, 1.0, 10.0, 100.0, 1000.0),
     ) -> None:
@@ -72,16 +79,20 @@ class Search(BaseEstimator):  # type: ignore[misc]
     def checked(self) -> Search:
         """Return itself, if the parameters make sense."""
         require_integer(self, "n_points", self.n_points, least=4)
-        for name in ("gamma", "n_neighbors", "power"):
+        for name in ("gamma", "power"):
             self._require_numbers(name, "> 0", lambda v: v > 0)
+        if not is_auto(self.n_neighbors):
+            self._require_numbers("n_neighbors", "> 0", lambda v: v > 0, also="'auto' or ")
         self._require_numbers("alpha", ">= 0", lambda v: v >= 0)
         return self
 
-    def _require_numbers(self, name: str, what: str, holds: Callable[[Any], bool]) -> None:
+    def _require_numbers(
+        self, name: str, what: str, holds: Callable[[Any], bool], also: str = ""
+    ) -> None:
         given = getattr(self, name)
         is_some = hasattr(given, "__len__") and not isinstance(given, str) and len(given) > 0
         if not is_some or not all(isinstance(v, Real) and holds(v) for v in given):
-            raise invalid_parameter(self, name, f"one or more numbers {what}", given)
+            raise invalid_parameter(self, name, f"{also}one or more numbers {what}", given)
 
     def run(
         self, pilot: Pilot, free: Free, report: Callable[[str], None]
@@ -146,7 +157,9 @@ class Search(BaseEstimator):  # type: ignore[misc]
         gamma = pilot.gamma() if free.gamma else None
         graph, warp = {"warped", "propagated"} & pilot.candidates, "warped" in pilot.candidates
         most = pilot.X.shape[0] - 1
-        neighbors = [q for q in self.n_neighbors if q <= most]
+        usual = _NEIGHBORS_OF_FEW if pilot.few_of_many else _NEIGHBORS
+        given = usual if is_auto(self.n_neighbors) else self.n_neighbors
+        neighbors = [q for q in given if q <= most]
         return {
             "gamma": [factor * gamma for factor in self.gamma] if gamma else [],
             "n_neighbors": neighbors if graph and free.n_neighbors else [],

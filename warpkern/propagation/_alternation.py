@@ -44,10 +44,18 @@ class Trial:
     cut: float | None = None
 
 
-def spread_labels(graph: Graph, parts: list[Known], power: int, ridge: float) -> list[Array]:
-    """Return targets (N, k) for each set of labels, by the graph alone: before any model."""
+def spread_labels(
+    graph: Graph, parts: list[Known], power: int, ridge: float, *, balance: bool = False
+) -> list[Array]:
+    """Return targets (N, k) for each set of labels, by the graph alone: before any model.
+
+    `balance` scales the classes to their prior first. With few labels the class of a label in a
+    sparse place would otherwise have hardly a point.
+    """
     M = LaplacianPower(1.0, power).fit(graph)
     g = _smoothed(M, [p.weights for p in parts], [p.values for p in parts], ridge)
+    if balance and parts[0].classes:
+        g = [balanced(own, part.prior) for part, own in zip(parts, g, strict=True)]
     return [_targets(part, own) for part, own in zip(parts, g, strict=True)]
 
 

@@ -23,9 +23,10 @@ __all__ = ["Propagated", "Propagation", "Spread", "Tried"]
 # Power of L and ridge. On MNIST, USPS, text and two moons the least errors lay among these: higher
 # powers for many labels and dimensions, the first power with little ridge for long, thin clusters.
 _CANDIDATES = ((1, 1e-2), (1, 1e-4), (2, 1e-3), (2, 1e-4), (3, 1e-4))
+_CANDIDATES_OF_FEW = ((1, 1e-4), (2, 1e-4), (3, 1e-4))
 _REGS = (0.01, 0.1, 1.0)
 _REG_OF_FEW = 0.1
-_ROUNDS, _MOST_ROUNDS = 8, 30
+_ROUNDS = 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,10 +101,15 @@ class Spread:
         for power, ridge in self.progress(self.candidates, "targets tried"):
             targets = (self.kept or {}).get((power, ridge))
             if targets is None:
-                targets = spread_labels(self.graph, self.parts, power, ridge)
+                targets = self.start(self.parts, power, ridge)
             if self.kept is not None:
                 self.kept[power, ridge] = targets
             yield power, ridge, targets
+
+    def start(self, parts: list[Known], power: int, ridge: float) -> list[Array]:
+        """Return targets (N, k) for each set of labels; of few labels, balanced."""
+        few = self.folds is None
+        return spread_labels(self.graph, parts, power, ridge, balance=few)
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,9 +159,8 @@ class Propagation(BaseEstimator):  # type: ignore[misc]
     Notes
     -----
     What is "auto" is chosen by held-out labels, in four folds. With fewer than two labels for each
-    class, or twenty in all, these say too little: then the classes are taken that cut the graph
-    least (its normalised cut), with reg 0.1; the best after eight rounds goes on while its cut
-    falls.
+    class, or twenty in all, these say too little: then g is balanced by the classes' prior, and the
+    classes are taken that cut the graph least (its normalised cut), with reg 0.1.
 
     The model smooths what the graph says: errors on new points are mostly below those of g. It is
     the limit of small mu of minimising over g and w
@@ -222,9 +227,8 @@ class Propagation(BaseEstimator):  # type: ignore[misc]
         else:
             trial, left_out, tried = self._chosen(spread, model)
         known = [spread.known]
-        steps = Alternation(
-            graph, model, known, spread_labels(graph, known, trial.power, trial.ridge), trial
-        )
+        start = spread.start(known, trial.power, trial.ridge)
+        steps = Alternation(graph, model, known, start, trial)
         for _ in range(trial.rounds):
             steps.again()
         (targets,) = steps.targets
@@ -252,7 +256,9 @@ class Propagation(BaseEstimator):  # type: ignore[misc]
         parts = [known] if folds is None else [known.without(fold) for fold in folds]
         progress = shown if self.verbose else silent
         kept: dict[tuple[int, float], list[Array]] | None = {} if keep else None
-        return Spread(graph, known, folds, parts, self._candidates(), progress, kept)
+        few = folds is None and classes
+        candidates = self._candidates(_CANDIDATES_OF_FEW if few else _CANDIDATES)
+        return Spread(graph, known, folds, parts, candidates, progress, kept)
 
     def folds(self, values: Array, weights: Array | None, *, classes: bool) -> list[Array] | None:
         """Return places of labels (n_l, k) to hold out together; None if they are too few."""
@@ -268,28 +274,19 @@ class Propagation(BaseEstimator):  # type: ignore[misc]
                 yield Tried.of(steps, spread, 0)
 
     def _least_cut(self, spread: Spread, model: RidgeOnAll) -> tuple[Trial, list[Trial]]:
-        """Return the trial whose classes cut the graph least, and all; real targets have one.
-
-        The one that is best after some rounds goes on as long as its cut falls.
-        """
+        """Return the trial whose classes cut the graph least, and all; real targets have one."""
         reg = self._reg_of_few()
         if not spread.known.classes:
             trial = Trial(*spread.candidates[0], reg, self._rounds(0))
             return trial, [trial]
         tried: list[Trial] = []
-        best: tuple[Trial, Alternation] | None = None
         for power, ridge, targets in spread.each():
-            steps = Alternation(
-                spread.graph, model, spread.parts, targets, Trial(power, ridge, reg)
-            )
+            trial = Trial(power, ridge, reg)
+            steps = Alternation(spread.graph, model, spread.parts, targets, trial)
             tried.append(_cut(steps, 0))
             for r in range(self._rounds(_ROUNDS)):
                 steps.again()
                 tried.append(_cut(steps, r + 1))
-            if best is None or (tried[-1].cut or 0.0) < (best[0].cut or 0.0):
-                best = tried[-1], steps
-        if self.rounds == "auto" and best is not None:
-            tried += _while_it_falls(*best)
         ended = tried if self.rounds == "auto" else [t for t in tried if t.rounds == self.rounds]
         return min(ended, key=lambda t: t.cut or 0.0), tried
 
@@ -313,8 +310,8 @@ class Propagation(BaseEstimator):  # type: ignore[misc]
         chosen = best if self.rounds == "auto" else last
         return chosen.trial, chosen.left_out, trials
 
-    def _candidates(self) -> Sequence[tuple[int, float]]:
-        found = list(_CANDIDATES)
+    def _candidates(self, usual: Sequence[tuple[int, float]]) -> Sequence[tuple[int, float]]:
+        found = list(usual)
         if self.power != "auto":
             power = require_integer(self, "power", self.power, also="'auto' or ")
             found = [(power, ridge) for c, ridge in found if c == min(power, 3)]
@@ -361,14 +358,3 @@ def _cut(steps: Alternation, rounds: int) -> Trial:
     """Return the trial after so many rounds, with its cut."""
     cut = normalized_cut(steps.graph, steps.targets[0])
     return replace(steps.trial, rounds=rounds, cut=cut)
-
-
-def _while_it_falls(last: Trial, steps: Alternation) -> Iterator[Trial]:
-    """Yield further rounds, until the cut does not fall any more."""
-    for rounds in range(last.rounds + 1, _MOST_ROUNDS + 1):
-        steps.again()
-        further = _cut(steps, rounds)
-        yield further
-        if (further.cut or 0.0) >= (last.cut or 0.0):
-            return
-        last = further
