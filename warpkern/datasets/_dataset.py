@@ -40,8 +40,8 @@ class Dataset:
     name: str
     X: Array
     y: Array
-    X_test: Array | None = None
-    y_test: Array | None = None
+    X_test: Array = None
+    y_test: Array = None
     labeled: Mapping[int, Array] = field(default_factory=dict)
     source: str = ""
 
