@@ -11,6 +11,13 @@ __all__ = ["NAMES", "experiment"]
 NAMES = (
     "ionescu-fig1",
     "ionescu-fig2",
+    "lecture-strategies",
+    "lever-fig4",
+    "slkl-fig1",
+    "slkl-fig2",
+    "slkl-fig3",
+    "slkl-table2",
+    "slkl-table3",
 )
 """Each is the module of that name, with underscores."""
 
