@@ -193,7 +193,10 @@ def draw(result: Result) -> Figure:
 EXPERIMENT = Experiment(
     name="lecture-strategies",
     title="four strategies of training: time and memory as they grow",
-    reference="Kernels and feature extraction, CS4787/5777, lecture 16 (2020s), table of costs",
+    reference=(
+        "Kernels and feature extraction, lecture 16 of CS4787/5777, Principles of large-scale "
+        "machine learning systems, the table of the four methods"
+    ),
     protocol=(
         "Random features of a Gaussian kernel, computed on demand, and the head sgd by each of the "
         "four strategies. n, d and T are doubled from a common base, one at a time. The lecture "
