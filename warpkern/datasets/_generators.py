@@ -100,9 +100,9 @@ def make_rings(
 def make_sinc(
     n_samples: int = 1000, *, snr: float = 10.0, random_state: Any = None
 ) -> tuple[Array, Array]:
-    """Return points of the square [-5, 5]^2 (n, 2) and sin|x| / |x| with white noise (n,).
+    """Return points x of the square [-5, 5]^2 (n, 2) and sin(r) / r with white noise (n,).
 
-    The regression of Machart et al. (2011), section 5.1.
+    r is the length of x. The regression of Machart et al. (2011), section 5.1.
 
     Parameters
     ----------
