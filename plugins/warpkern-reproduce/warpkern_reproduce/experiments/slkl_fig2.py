@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from .._experiment import Experiment, Result, Row, Settings, Table
 from ._slkl import REFERENCE, WIDTHS, fitted, sinc
 
-SIZES = (100, 250, 500, 750, 1000)
+SIZES = (100, 250, 500, 1000)
 NUS = (0.001, 0.01, 0.1, 1.0)
 TOLERANCES = (1e-6, 1e-4)
 
@@ -45,8 +45,8 @@ def _table(m0: Any) -> Table:
     ]
     note = (
         "The paper has curves for values of nu that its text does not name. It stops at 1e-4, "
-        "where F is all but at its least value and m0 is not: with M = n columns half of them "
-        "again are still to be left."
+        "where F is all but at its least value and m0 is not: for M = 1,000 it is a quarter to "
+        "two thirds more than at 1e-6, and not in the order of nu."
     )
     return Table("Columns in use, m0", "", tuple(rows), note)
 
@@ -55,9 +55,13 @@ def _trends(mean: Any) -> Table:
     rows = (
         Row("least growth of m0 from one M to the next", (np.diff(mean, axis=1).min(),)),
         Row("least fall of m0 from one nu to the next", ((-np.diff(mean, axis=0)).min(),)),
-        Row("largest m0 / M, all M = 1,000", ((mean[:, -1] / SIZES[-1]).max(),)),
+        Row("largest m0 / M, M = 1,000", ((mean[:, -1] / SIZES[-1]).max(),)),
     )
-    note = "The paper: m0 grows with M, diminishes with nu, and remains significantly below M."
+    note = (
+        "The paper: m0 grows with M, diminishes with nu, and remains significantly below M. The "
+        "last two hold; at the minimum of F m0 hardly grows beyond M = 500, so that much of the "
+        "growth comes from ending the search early."
+    )
     return Table(f"Trends at the tolerance {TOLERANCES[0]:g}", "", rows, note)
 
 
@@ -94,6 +98,6 @@ EXPERIMENT = Experiment(
         "nu = 0.01, M = 1,000, tolerance 0.0001": (30, 300),
         "nu = 0.01, M = 1,000, tolerance 1e-06": (30, 150),
         "least fall of m0 from one nu to the next": (0, 100),
-        "largest m0 / M, all M = 1,000": (0, 0.3),
+        "largest m0 / M, M = 1,000": (0, 0.3),
     },
 )
