@@ -98,7 +98,7 @@ def _normalized(errors: dict[str, list[float]]) -> Table:
         "The paper refers to its section 5.1, where the Laplacian is normalised. There a function "
         "that is constant on a moon is not smooth unless it is scaled by the roots of the degrees, "
         "which the Gaussian kernel does not follow: on this grid the full kernel does not find the "
-        "moons."
+        "moons, and the landmarks do on some draws only."
     )
     return Table("The same with the normalised Laplacian", "%", tuple(rows), note)
 
