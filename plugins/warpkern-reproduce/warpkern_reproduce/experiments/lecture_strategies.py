@@ -152,8 +152,8 @@ def _memory_table(series: dict[str, Any]) -> Table:
     note = (
         "The most that NumPy held at a time during a fit, beside the points, against the lecture's "
         "orders. A kernel value is the product of two rows of features here, and these are "
-        "computed in blocks of up to 64 MiB, which at these sizes are all n rows of d numbers: for "
-        "the two strategies by the kernel d counts, and n^2 does not yet outweigh n d."
+        "computed in blocks of up to 128 MiB, which at these sizes are all n rows of d numbers: "
+        "for the two strategies by the kernel d counts, and n^2 does not yet outweigh n d."
     )
     return Table("Exponents of the memory", "", tuple(rows), note)
 
