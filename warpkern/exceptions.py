@@ -14,6 +14,7 @@ __all__ = [
     "WarpkernError",
     "InvalidParameterError",
     "InvalidDataError",
+    "DatasetNotFoundError",
     "NotPositiveDefiniteError",
     "BackendError",
     "UnknownComponentError",
@@ -39,6 +40,10 @@ class InvalidParameterError(WarpkernError, ValueError):
 
 class InvalidDataError(WarpkernError, ValueError):
     """The data (X, y, sample weights, a graph) cannot be used."""
+
+
+class DatasetNotFoundError(WarpkernError, FileNotFoundError):
+    """A named set is in none of the folders, and could not be fetched."""
 
 
 class NotPositiveDefiniteError(WarpkernError, ArithmeticError):

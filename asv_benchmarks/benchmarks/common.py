@@ -1,6 +1,5 @@
 """What the benchmarks share: data, and times compared within one run."""
 
-import os
 import pathlib
 import resource
 import statistics
@@ -10,45 +9,18 @@ import time
 
 import numpy as np
 
-
-def load(name):
-    """Return the arrays of ``NAME.npz`` in the folder that WARPKERN_DATA names."""
-    folder = os.environ.get("WARPKERN_DATA")
-    if folder is None:
-        sys.exit(f"Set WARPKERN_DATA to the folder that holds {name}.npz.")
-    with np.load(pathlib.Path(folder) / f"{name}.npz") as data:
-        return {key: data[key] for key in data.files}
+from warpkern.datasets import load, make_poses
 
 
 def mnist(n=60_000):
     """Return n images (n, 784) in [0, 1], float32, and labels (n,)."""
     data = load("mnist")
-    images = data["x_train"].reshape(-1, 784)[:n].astype(np.float32) / 255
-    return images, data["y_train"][:n].astype(np.int64)
+    return data.X[:n], data.y[:n]
 
 
 def poses(n, seed=0):
-    """Return n human poses (n, 34) seen from random sides, float32: 17 joints in the plane.
-
-    The hips are the origin, and the mean squared distance of the joints to them is 1. Poses of
-    cmu_mocap17.npz, each as often as needed, turned about the vertical axis by any angle and
-    tilted by some 10 degrees.
-    """
-    recorded = load("cmu_mocap17")["pose"]
-    rng = np.random.default_rng(seed)
-    times = -(-n // len(recorded))
-    order = np.concatenate([rng.permutation(len(recorded)) for _ in range(times)])[:n]
-    seen = np.empty((n, 34), dtype=np.float32)
-    for start in range(0, n, 65_536):  # not all at once: memory is measured
-        rows = slice(start, start + 65_536)
-        x, y, z = np.moveaxis(recorded[order[rows]].astype(np.float32), 2, 0)
-        turn = rng.uniform(0, 2 * np.pi, (len(x), 1)).astype(np.float32)
-        tilt = rng.normal(0, 0.2, (len(x), 1)).astype(np.float32)
-        across, away = np.cos(turn) * x + np.sin(turn) * z, np.cos(turn) * z - np.sin(turn) * x
-        up = np.cos(tilt) * y - np.sin(tilt) * away
-        plane = np.stack([across, up], axis=2).reshape(len(x), 34)
-        seen[rows] = plane / np.sqrt((plane**2).sum(axis=1, keepdims=True) / 17)
-    return seen
+    """Return n human poses (n, 34) seen from random sides, float32: 17 joints in the plane."""
+    return make_poses(n, random_state=seed)[0]
 
 
 def sample(X, n, seed=0):

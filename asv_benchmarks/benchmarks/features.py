@@ -18,7 +18,8 @@ from sklearn.kernel_approximation import RBFSampler
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent.parent))
 
-from benchmarks.common import load, mnist, sample, seconds, standardized
+from benchmarks.common import mnist, sample, seconds, standardized
+from warpkern.datasets import load
 from warpkern.features import RBF, Nystroem
 from warpkern.kernels import RBF as ExactRBF
 from warpkern.kernels import choose_gamma
@@ -113,11 +114,11 @@ def sets():
     """The sets on which draws are compared, 500 rows each."""
     normal = np.random.default_rng(0)
     return {
-        "MNIST, p = 784": sample(load("mnist")["x_train"].reshape(-1, 784), 500) / 255,
-        "USPS, p = 256": sample(load("usps")["x_train"], 500),
-        "letter, p = 16": sample(standardized(load("letter")["x"]), 500),
+        "MNIST, p = 784": sample(mnist()[0], 500),
+        "USPS, p = 256": sample(load("usps").X, 500),
+        "letter, p = 16": sample(standardized(load("letter").X), 500),
         "normal, p = 16": normal.normal(size=(500, 16)),
-        "covtype, p = 10": sample(standardized(load("covtype")["x"][:, :10]), 500),
+        "covtype, p = 10": sample(standardized(load("covtype").X[:, :10]), 500),
         "normal, p = 4": normal.normal(size=(500, 4)),
         "normal, p = 2": normal.normal(size=(500, 2)),
     }
@@ -193,7 +194,7 @@ class Draws:
     param_names = ("sampling",)
 
     def setup(self, sampling):
-        self.X = sample(load("usps")["x_train"], 300)
+        self.X = sample(load("usps").X, 300)
         self.gamma = choose_gamma("auto", self.X)
 
     def track_squared_error(self, sampling):

@@ -16,7 +16,8 @@ from scipy.sparse import csr_array
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent.parent))
 
-from benchmarks.common import alone, exponent, load, mnist, peak, seconds, standardized, timed
+from benchmarks.common import alone, exponent, mnist, peak, seconds, standardized, timed
+from warpkern.datasets import load
 from warpkern.graphs import LSH, AutoKNN, ExactKNN, NNDescent
 
 K = 10
@@ -30,10 +31,10 @@ BUILDERS = {
 
 def covtype(n=581_012):
     """Return n rows (n, 54) of mean 0 and variance 1, float32, in random order."""
-    integers = load("covtype")["x"]
-    rows = np.random.default_rng(0).permutation(len(integers))[:n]
-    X = np.empty((n, integers.shape[1]), dtype=np.float32)
-    for j, column in enumerate(integers.T):  # not all at once: memory is measured
+    whole = load("covtype").X
+    rows = np.random.default_rng(0).permutation(len(whole))[:n]
+    X = np.empty((n, whole.shape[1]), dtype=np.float32)
+    for j, column in enumerate(whole.T):  # not all at once: memory is measured
         X[:, j] = standardized(column)[rows]
     return X
 

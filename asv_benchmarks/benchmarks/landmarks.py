@@ -19,9 +19,10 @@ from scipy.sparse import csr_matrix, eye_array
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent.parent))
 
-from benchmarks.common import exponent, load, seconds, timed
+from benchmarks.common import exponent, seconds, timed
 from benchmarks.graphs import covtype
 from warpkern.contracts import Graph
+from warpkern.datasets import load
 from warpkern.features import RBF
 from warpkern.graphs import ExactKNN, NNDescent
 from warpkern.operators import LandmarkLaplacian, LaplacianPower
@@ -49,8 +50,7 @@ def cached(name, build):
 def mnist_images():
     """Return 64,000 images: all for training, 4,000 for testing."""
     data = load("mnist")
-    images = np.concatenate([data["x_train"], data["x_test"][:4000]]).reshape(-1, 784)
-    return images.astype(np.float32) / 255
+    return np.concatenate([data.X, data.X_test[:4000]])
 
 
 def mnist_graph():

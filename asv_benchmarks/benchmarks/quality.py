@@ -16,12 +16,13 @@ import time
 from functools import partial
 
 import numpy as np
-from scipy.sparse import csr_array
+from scipy.sparse import issparse
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent.parent))
 
-from benchmarks.common import load, mnist, standardized
+from benchmarks.common import standardized
 from warpkern import WarpClassifier, WarpRegressor
+from warpkern.datasets import load
 
 DRAWS = 10
 
@@ -40,67 +41,47 @@ def drawn_rows(n, n_labeled):
     return np.stack([np.random.default_rng(s).permutation(n)[:n_labeled] for s in range(DRAWS)])
 
 
-def some(data, n, seed=0):
-    """Return points in [0, 1] or the like and classes of n rows, drawn at random."""
-    rows = np.random.default_rng(seed).permutation(len(data["y"]))[:n]
-    return data["x"][rows].astype(np.float64), data["y"][rows].astype(np.int64)
-
-
-def split(name, key="idx_labeled"):
+def split(name, n_labeled=50):
     """Points, classes and rows with labels as the set gives them."""
     data = load(name)
-    if "x" in data:
-        X = data["x"].astype(np.float64)
-    else:
-        X = csr_array((data["data"], data["indices"], data["indptr"]), shape=tuple(data["shape"]))
-    return X, data["y"].astype(np.int64), data[key]
+    return as_doubles(data.X), data.y, data.labeled[n_labeled]
+
+
+def as_doubles(X):
+    return X if issparse(X) else X.astype(np.float64)
 
 
 def by_class(name, n_per_class, rows=None):
     """As many labels of each class, of the first rows."""
     data = load(name)
-    x, y = ("x", "y") if "x" in data else ("x_train", "y_train")
-    X, y = data[x][:rows].astype(np.float64), data[y][:rows].astype(np.int64)
-    return X, y, drawn(y, n_per_class)
-
-
-def newsgroups(n_per_class):
-    """Documents by their words, (1 + log count) idf, in rows of length 1."""
-    data = load("20newsgroups")
-    parts = (1.0 + np.log(data["counts"])) * data["idf"][data["indices"]]
-    X = csr_array((parts, data["indices"], data["indptr"]), shape=tuple(data["shape"]))
-    X = X[np.nonzero(data["is_train"])[0]]
-    lengths = np.sqrt(X.multiply(X).sum(axis=1))
-    X = csr_array(X.multiply(1.0 / np.where(lengths > 0, lengths, 1.0)[:, None]))
-    y = data["y"][data["is_train"].astype(bool)].astype(np.int64)
+    X, y = as_doubles(data.X[:rows]), data.y[:rows]
     return X, y, drawn(y, n_per_class)
 
 
 def forest(n_per_class, n=20_000):
     """Cover types, columns scaled to variance 1."""
-    X, y = some(load("covtype"), n)
-    return standardized(X), y, drawn(y, n_per_class)
+    data = load("covtype")
+    rows = np.random.default_rng(0).permutation(len(data.y))[:n]
+    X, y = standardized(data.X[rows]), data.y[rows]
+    return X, y, drawn(y, n_per_class)
 
 
 def gist(n_per_class, n=20_000):
     """Descriptors of CIFAR-10 images, of length 1."""
     data = load("cifar10_gist384")
-    X = data["x_train"][:n].astype(np.float32) * data["scale"].astype(np.float32)
-    X /= np.linalg.norm(X, axis=1, keepdims=True)
-    y = data["y_train"][:n].astype(np.int64)
-    return X, y, drawn(y, n_per_class)
+    X = data.X[:n] / np.linalg.norm(data.X[:n], axis=1, keepdims=True)
+    return X, data.y[:n], drawn(data.y[:n], n_per_class)
 
 
 def regression(name, n_labeled):
     """Columns and target scaled to variance 1."""
     data = load(name)
-    y = data["y"].astype(np.float64)
-    return standardized(data["x"].astype(np.float64)), y, drawn_rows(len(y), n_labeled)
+    return standardized(data.X), data.y, drawn_rows(len(data.y), n_labeled)
 
 
 def depth(n_labeled, n=10_000):
     """Poses in the plane, the distance of each joint from it."""
-    recorded = load("cmu_mocap17")["pose"]
+    recorded = load("cmu_mocap17").X
     rows = np.random.default_rng(0).permutation(len(recorded))[:n]
     pose = recorded[rows].astype(np.float64)
     pose /= np.sqrt((pose**2).sum(axis=(1, 2), keepdims=True) / 17)
@@ -109,10 +90,8 @@ def depth(n_labeled, n=10_000):
 
 def digits(n_labeled):
     """MNIST, with its test images."""
-    X, y = mnist()
     data = load("mnist")
-    new = data["x_test"].reshape(-1, 784).astype(np.float32) / 255
-    return X, y, drawn(y, n_labeled // 10), new, data["y_test"].astype(np.int64)
+    return data.X, data.y, drawn(data.y, n_labeled // 10), data.X_test, data.y_test
 
 
 SETS = {
@@ -122,13 +101,13 @@ SETS = {
     "coil20": partial(by_class, "coil20", 2),
     "usps": partial(by_class, "usps", 10),
     "letter": partial(by_class, "letter", 10, 10_000),
-    "usps-10": partial(split, "sslbook_usps_binary", "idx_labeled_10"),
-    "usps-100": partial(split, "sslbook_usps_binary", "idx_labeled_100"),
-    "g241c-10": partial(split, "sslbook_g241c", "idx_labeled_10"),
-    "g241c-100": partial(split, "sslbook_g241c", "idx_labeled_100"),
-    "ssl-text-10": partial(split, "sslbook_text", "idx_labeled_10"),
-    "ssl-text-100": partial(split, "sslbook_text", "idx_labeled_100"),
-    "newsgroups": partial(newsgroups, 20),
+    "usps-10": partial(split, "sslbook_usps_binary", 10),
+    "usps-100": partial(split, "sslbook_usps_binary", 100),
+    "g241c-10": partial(split, "sslbook_g241c", 10),
+    "g241c-100": partial(split, "sslbook_g241c", 100),
+    "ssl-text-10": partial(split, "sslbook_text", 10),
+    "ssl-text-100": partial(split, "sslbook_text", 100),
+    "newsgroups": partial(by_class, "20newsgroups", 20),
     "covtype": partial(forest, 20),
     "cifar10": partial(gist, 100),
     "boston": partial(regression, "boston", 50),
@@ -155,8 +134,6 @@ def hidden(y, rows):
 def measure(X, y, labeled, new=None, y_new=None, *, draws=DRAWS):
     """Return errors of both models, seconds, and how often each candidate was taken."""
     errors, spent, taken = {"plain": [], "default": []}, [], collections.Counter()
-    if y.dtype.kind != "f":
-        y = np.unique(y, return_inverse=True)[1]  # -1 marks an unlabelled row
     for seed, rows in enumerate(labeled[:draws]):
         model_of, known = hidden(y, rows)
         others = np.ones(len(y), dtype=bool)

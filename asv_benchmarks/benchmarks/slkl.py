@@ -20,11 +20,11 @@ from sklearn.model_selection import KFold
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent.parent))
 
-from benchmarks.common import load, standardized, timed
+from benchmarks.common import standardized, timed
+from warpkern.datasets import load
 from warpkern.heads import SLKLRegressor
 from warpkern.kernels import RBF
 
-PARTS = ("train", "test")
 NUS = (1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1)
 WIDTHS = (0.25, 0.5, 1.0, 2.0, 4.0)  # times the number of columns: sigma^2
 PAPER = {
@@ -80,7 +80,7 @@ def ridge_error(train, test, gamma):
 def regression_table(name, n_train, sizes, splits=10):
     """Print test errors over random splits; columns of unit variance by the training part."""
     data = load(name)
-    X, y = data["x"].astype(np.float64), data["y"].astype(np.float64)
+    X, y = data.X, data.y
     print(
         f"{name}: mean squared error, {splits} random splits of {n_train:,} / {len(X) - n_train:,}"
     )
@@ -143,8 +143,8 @@ def sinc_table():
 def usps_table(repeats=5):
     """Print counts of errors: 4 against the other digits, as Williams and Seeger, and all ten."""
     data = load("usps")
-    X, new = data["x_train"].astype(np.float64), data["x_test"].astype(np.float64)
-    digits, new_digits = data["y_train"], data["y_test"]
+    X, new = data.X.astype(np.float64), data.X_test.astype(np.float64)
+    digits, new_digits = data.y, data.y_test
     gamma = 1 / (2 * 64.0)
     four, new_four = np.where(digits == 4, 1.0, -1.0), np.where(new_digits == 4, 1.0, -1.0)
     part = np.random.default_rng(0).permutation(len(X))
@@ -172,7 +172,7 @@ def usps_table(repeats=5):
 def kernels_table(splits=10):
     """Print errors on boston of one kernel, and of several widths whose columns compete."""
     data = load("boston")
-    X, y = data["x"].astype(np.float64), data["y"].astype(np.float64)
+    X, y = data.X, data.y
     wide = 1 / (2 * 3.25 * 13)
     kernels = {f"sigma^2 x {t:g}": RBF(wide / t) for t in (0.25, 1.0, 4.0)}
     kernels["all three"] = list(kernels.values())
@@ -196,14 +196,15 @@ def nu_table():
     sets = {}
     for name, n in (("boston", 350), ("abalone", 3000)):
         data = load(name)
-        X, y = standardized(data["x"]), data["y"].astype(np.float64)
+        X, y = standardized(data.X), data.y
         rows = np.random.default_rng(0).permutation(len(X))
         sets[name] = (X[rows[:n]], y[rows[:n]], X[rows[n:]], y[rows[n:]])
     train, (X, clean, _), _ = sinc(0)
     sets["sinc"] = (*train, X, clean)
     data = load("usps")
-    parts = [(data[f"x_{p}"].astype(np.float64), 2.0 * (data[f"y_{p}"] == 4) - 1) for p in PARTS]
-    sets["usps, 4 or not"] = (*parts[0], *parts[1])
+    parts = (data.X, data.y), (data.X_test, data.y_test)
+    fours = [(X.astype(np.float64), 2.0 * (y == 4) - 1) for X, y in parts]
+    sets["usps, 4 or not"] = (*fours[0], *fours[1])
     print("mean squared error (m0) of SLKLRegressor(nu=nu, n_columns=500)")
     for name, (X, y, X_new, y_new) in sets.items():
         cells = []
@@ -216,9 +217,7 @@ def nu_table():
 def speed_table():
     """Print seconds against M on abalone, and of the ways to search."""
     data = load("abalone")
-    X = data["x"].astype(np.float64)
-    X = ((X - X.mean(axis=0)) / X.std(axis=0))[:4000]
-    y = data["y"].astype(np.float64)[:4000]
+    X, y = standardized(data.X)[:4000], data.y[:4000]
     gamma = 1 / (2 * 25.0)
     print("abalone, 4,000 rows, nu 1e-4: seconds of a fit")
     for M in (250, 500, 1000, 2000, 4000):

@@ -124,7 +124,8 @@ def test_objective_is_convex_optimum_whatever_the_way(rng):
         assert model.objective_ == pytest.approx(best, rel=1e-4)
         assert model.objective_ - model.dual_gap_ <= best
         assert np.all(np.diff(model.history_) <= 1e-10 * model.history_[0])
-        assert model.n_iter_ == len(model.history_) - 1
+        assert model.n_iter_ == len(model.history_) - 1 == len(model.active_history_) - 1
+        assert (model.active_history_[0], model.active_history_[-1]) == (0, model.n_active_)
 
 
 @pytest.mark.parametrize("selection", ["random", "greedy"])

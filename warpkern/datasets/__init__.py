@@ -1,5 +1,16 @@
-"""Generators of data for examples and tests."""
+"""Data for examples, tests and benchmarks: generators, and named sets from files or OpenML."""
 
-from ._generators import hide_labels, make_two_moons
+from ._dataset import Dataset
+from ._generators import hide_labels, make_poses, make_rings, make_sinc, make_two_moons
+from ._load import available, load
 
-__all__ = ["hide_labels", "make_two_moons"]
+__all__ = [
+    "Dataset",
+    "available",
+    "hide_labels",
+    "load",
+    "make_poses",
+    "make_rings",
+    "make_sinc",
+    "make_two_moons",
+]

@@ -50,7 +50,8 @@ class SLKL(BaseEstimator):  # type: ignore[misc]
     ----------
     coef_ : (d, k)
     intercept_ : (k,)
-    mu_, columns_, active_, n_active_, objective_, dual_gap_, history_, n_iter_, nu_, solved_
+    mu_, columns_, active_, n_active_, objective_, dual_gap_, history_, active_history_, n_iter_,
+    nu_, solved_
         As in `SLKLRegressor`.
 
     Notes
@@ -172,6 +173,8 @@ class SLKLRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: i
         m0.
     history_ : list of float
         F before the first epoch and after each.
+    active_history_ : list of int
+        m0 likewise.
     n_iter_ : int
         Epochs.
     nu_ : float
@@ -323,7 +326,7 @@ def _set_learnt(owner: Any, learnt: Fit, like: Array) -> None:
     owner.n_active_ = int(learnt.active.shape[0])
     owner.objective_ = learnt.objective
     owner.dual_gap_ = learnt.gap
-    owner.history_ = learnt.history
+    owner.history_, owner.active_history_ = learnt.history, learnt.sizes
     owner.n_iter_ = len(learnt.history) - 1
     owner.nu_ = learnt.nu
     owner.solved_ = learnt.way

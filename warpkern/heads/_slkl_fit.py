@@ -56,6 +56,8 @@ class Fit:
         As it enters eq. 14.
     objective, gap, history
         F; F less its lower bound; F before the first epoch and after each.
+    sizes : list of int
+        m0 before the first epoch and after each.
     way : {"gram", "working sets"}
     """
 
@@ -69,6 +71,7 @@ class Fit:
     objective: float
     gap: float
     history: list[float]
+    sizes: list[int]
     way: str
 
 
@@ -105,6 +108,7 @@ def learn(owner: Any, kernels: list[Any], X: Any, y: Array, s: Array) -> Fit:
         objective=optimum.history[-1],
         gap=optimum.gap,
         history=optimum.history,
+        sizes=optimum.sizes,
         way="gram" if whole else "working sets",
     )
 
@@ -211,7 +215,7 @@ def _by_working_sets(
     moments, tol = columns.moments(), float(owner.tol)
     nu = _absolute_nu(owner, columns, moments)
     mu, squares = host.zeros(len(columns)), host.sum(moments.q**2, axis=1)
-    history = [columns.energy]
+    history, sizes = [columns.energy], [0]
     while True:
         work = _working_set(owner, mu, squares, nu, most, rng)
         gram, _ = columns.subset(work).gram()
@@ -225,13 +229,14 @@ def _by_working_sets(
             **_options(owner),
         )
         history += found.history[1:]
+        sizes += found.sizes[1:]
         mu[work] = found.state.mu
         a = columns.slopes(moments, work[found.state.active], found.state.W)
         squares = host.sum(a * a, axis=1)
         gap = max(0.0, history[-1] - dual_value(found.state, float(host.max(squares))))
         converged = proved(gap, history[-1], tol)
         if converged or len(history) > owner.max_iter:
-            return Optimum(found.state, history, gap, converged), mu, moments, nu
+            return Optimum(found.state, history, sizes, gap, converged), mu, moments, nu
 
 
 def _working_set(owner: Any, mu: Array, squares: Array, nu: float, most: int, rng: Any) -> Array:

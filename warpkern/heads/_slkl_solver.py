@@ -223,10 +223,11 @@ def dual_value(state: State, steepest: float) -> float:
 
 @dataclass(frozen=True)
 class Optimum:
-    """What `minimize` found: weights mu (M,), F after each epoch, and F less its lower bound."""
+    """What `minimize` found: weights mu (M,), F and m0 after each epoch, F less its lower bound."""
 
     state: State
     history: list[float]
+    sizes: list[int]
     gap: float
     converged: bool
 
@@ -252,18 +253,19 @@ def minimize(
     """
     state = State(gram, nu, mu)
     sweep = SWEEPS[selection]
-    history = [state.objective]
+    history, sizes = [state.objective], [len(state.active)]
     for _ in range(max_iter):
         a = state.slopes()
         wanted = (state.mu > 0) | (host.sum(a * a, axis=1) > nu)
         sweep(state, a, wanted if shrinking else host.ones_like(wanted), STEPS[step], rng)
         history.append(state.objective)
+        sizes.append(len(state.active))
         if history[-2] - history[-1] <= tol * history[-2]:
             gap = history[-1] - dual_value(state, _largest(state.slopes()))
             if proved(gap, history[-1], tol):
-                return Optimum(state, history, max(gap, 0.0), True)
+                return Optimum(state, history, sizes, max(gap, 0.0), True)
     gap = history[-1] - dual_value(state, _largest(state.slopes()))
-    return Optimum(state, history, max(gap, 0.0), proved(gap, history[-1], tol))
+    return Optimum(state, history, sizes, max(gap, 0.0), proved(gap, history[-1], tol))
 
 
 def proved(gap: float, objective: float, tol: float) -> bool:

@@ -1,0 +1,147 @@
+"""Every experiment as it is declared, and the maths of some.
+
+CI runs all of them by ``warpkern reproduce all``, which checks their bounds.
+"""
+
+import json
+import math
+
+import numpy as np
+import pytest
+from warpkern.kernels import RBF
+
+from warpkern_reproduce import Result, Settings
+from warpkern_reproduce.experiments import (
+    NAMES,
+    experiment,
+    ionescu_fig1,
+    lecture_strategies,
+    lever_fig4,
+    slkl_fig3,
+    slkl_table2,
+)
+from warpkern_reproduce.experiments._slkl import Problem, chosen_nu, fitted, sinc
+from warpkern_reproduce.experiments._two_moons import ALPHA, GAMMA, Moons, by_features, by_kernel
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(0)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_an_experiment_says_what_it_is(name):
+    found = experiment(name)
+    assert found.name == name
+    assert found.title
+    assert found.protocol.endswith(".")
+    assert found.reference
+    assert found.bounds, "nothing of it would be checked"
+    assert all(low < high for low, high in found.bounds.values())
+
+
+def test_a_run_is_within_its_bounds_and_drawn_from_its_file():
+    found = experiment("slkl-fig3")
+    result = found.run(Settings())
+    assert found.outside(result) == []
+    again = Result.from_dict(json.loads(json.dumps(result.as_dict())))
+    (ax,) = found.draw(again).axes
+    m0 = np.asarray(result.series["m0"])
+    np.testing.assert_array_equal([line.get_ydata() for line in ax.lines[:-1]], m0)
+    assert m0.shape[0] == len(result.seeds)
+
+
+def test_one_point_of_each_moon_has_a_label():
+    moons = Moons.drawn(Settings(), 3)
+    assert moons.truth[:2].tolist() == [0, 1]
+    assert moons.X.shape == (502, 2)
+    assert len(moons.X_new) == 500
+
+
+def test_models_by_features_come_to_that_by_the_exact_kernel(rng):
+    moons = Moons.drawn(Settings(), 0)
+    points = rng.normal(size=(40, 2))
+    exact = by_kernel(moons)(points)
+    far, near = (
+        np.abs(np.mean([by_features(moons, d, s)(points) for s in range(4)], axis=0) - exact).mean()
+        for d in (100, 3000)
+    )
+    assert near < far / 3
+
+
+def test_the_exact_model_is_kernel_ridge_regression_with_the_formula_of_sindhwani():
+    moons = Moons.drawn(Settings(), 1, n=60)
+    K = np.exp(-GAMMA * ((moons.X[:, None] - moons.X[None]) ** 2).sum(axis=2))
+    L = moons.laplacian().matmul(np.eye(60)) / ALPHA
+    warped = K - K @ np.linalg.solve(np.eye(60) + ALPHA * L @ K, ALPHA * L @ K)
+    K_ll = warped[:2, :2]
+    dual = np.linalg.solve(K_ll + 1e-3 * np.diag(K_ll).mean() * np.eye(2), [-1.0, 1.0])
+    np.testing.assert_allclose(by_kernel(moons)(moons.X), warped[:, :2] @ dual, atol=1e-8)
+
+
+def test_the_norm_is_the_largest_singular_value(rng):
+    A = rng.normal(size=(30, 30))
+    A = A + A.T
+    assert ionescu_fig1.norm(A) == pytest.approx(np.linalg.norm(A, 2))
+
+
+def test_rows_have_the_distances_of_the_kernel(rng, monkeypatch):
+    monkeypatch.setattr(lever_fig4, "N", 50)
+    monkeypatch.setattr(lever_fig4, "DIRECTIONS", 50)
+    X = rng.normal(size=(50, 2))
+    K = RBF(1.0)(X, X)
+    F = lever_fig4.embedded(K)
+    squared = ((F[:, None] - F[None]) ** 2).sum(axis=2)
+    np.testing.assert_allclose(squared, 2 - 2 * K, atol=1e-8)
+
+
+def test_clusters_have_no_names():
+    truth = np.asarray([0, 0, 1, 1])
+    assert lever_fig4.error(1 - truth, truth) == 0.0
+    assert lever_fig4.error(np.asarray([0, 1, 1, 1]), truth) == 25.0
+
+
+def test_uniform_weights_are_the_mean_of_rank_one_kernels(rng):
+    X, X_new, y = rng.normal(size=(30, 2)), rng.normal(size=(5, 2)), rng.normal(size=30)
+    kernel, rows = RBF(0.5), np.arange(10)
+    summed = kernel(X, X[rows]) @ kernel(X[rows], X) / 10
+    values = kernel(X_new, X[rows]) @ kernel(X[rows], X) / 10
+    expected = values @ np.linalg.solve(summed + np.eye(30), y)
+    found = slkl_table2.uniform(Problem(X, y, X_new, y[:5]), rows, kernel)
+    np.testing.assert_allclose(found, expected)
+    gram = kernel(X, X)
+    expected = kernel(X_new, X) @ np.linalg.solve(gram + np.eye(30), y)
+    np.testing.assert_allclose(slkl_table2.ridge(X, y, X_new, kernel), expected)
+
+
+def test_targets_to_test_on_have_no_noise():
+    data = sinc(0)
+    r = np.linalg.norm(data.X_new, axis=1)
+    np.testing.assert_allclose(data.y_new, np.sin(r) / r)
+    r = np.linalg.norm(data.X, axis=1)
+    noise = data.y - np.sin(r) / r
+    assert 10 * math.log10(np.mean((np.sin(r) / r) ** 2) / noise.var()) == pytest.approx(
+        10, abs=0.5
+    )
+
+
+def test_nu_is_chosen_for_its_error_off_the_training_part():
+    data = sinc(0, n=150)
+    assert chosen_nu(Settings(), data.X, data.y, 1.0, 50, (1e-3, 100.0)) == 1e-3
+
+
+def test_a_run_that_ends_early_stays_where_it_is():
+    _, m0 = slkl_fig3.runs(Settings(), "active_history_")
+    data = sinc(0)
+    options = slkl_fig3.runs.__globals__["ALGORITHM_1"]
+    model = fitted(Settings(), data.X, data.y, 1.0, slkl_fig3.NU, slkl_fig3.M, 0, **options)
+    assert m0[0, -1] == model.n_active_
+    assert m0[0, : model.n_iter_ + 1].tolist() == model.active_history_
+
+
+def test_strategies_give_the_same_weights_and_powers_are_found():
+    found = lecture_strategies.measure(Settings(), {"n": 60, "d": 40, "T": 20}, 1)
+    for at in found.values():
+        np.testing.assert_allclose(at["coef"], found["cached-gram"]["coef"], rtol=1e-8)
+        assert at["bytes"] > 0
+    assert lecture_strategies.exponent([1, 2, 4], [3.0, 12.0, 48.0]) == pytest.approx(2.0)

@@ -1,0 +1,34 @@
+"""The experiments: a file each, with `EXPERIMENT` in it, and a line in `NAMES`."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+from .._experiment import Experiment
+
+__all__ = ["NAMES", "experiment"]
+
+NAMES = (
+    "ionescu-fig1",
+    "ionescu-fig2",
+    "lecture-strategies",
+    "lever-fig4",
+    "slkl-fig1",
+    "slkl-fig2",
+    "slkl-fig3",
+    "slkl-table2",
+    "slkl-table3",
+)
+"""Each is the module of that name, with underscores."""
+
+
+def experiment(name: str) -> Experiment:
+    """Return the experiment called `name`.
+
+    Examples
+    --------
+    >>> experiment("ionescu-fig2").title
+    'decision landscapes on two moons'
+    """
+    found: Experiment = import_module(f"{__name__}.{name.replace('-', '_')}").EXPERIMENT
+    return found

@@ -1,0 +1,141 @@
+"""Two moons: clusters by k-means in the metric of the warped kernel."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import Any
+
+import numpy as np
+from matplotlib.figure import Figure
+from scipy.linalg import eigh
+from sklearn.cluster import KMeans
+from warpkern.array import to_host
+from warpkern.datasets import make_two_moons
+from warpkern.graphs import ExactKNN
+from warpkern.kernels import RBF, LandmarkKernel, WarpedKernel
+from warpkern.operators import LandmarkLaplacian, LaplacianPower
+
+from .._experiment import Experiment, Result, Row, Settings, Table
+
+N, LANDMARKS, NEIGHBORS, POWER, NOISE = 1000, 40, 5, 2, 0.05
+GAMMAS, ETAS = (5.0, 20.0), (1e2, 1e4, 1e6)
+DIRECTIONS = 100  # of the kernel matrix; those beyond are lost in rounding
+PAPER = {"euclidean": 11.4, "full kernel": 0.0, f"{LANDMARKS} landmarks": 1.0}
+
+
+def warped(X: Any, graph: Any, normalized: bool, seed: int) -> dict[str, list[Any]]:
+    """Return the kernel matrices of the grid, full and by landmarks."""
+    found: dict[str, list[Any]] = {"full kernel": [], f"{LANDMARKS} landmarks": []}
+    for gamma, eta in product(GAMMAS, ETAS):
+        options: dict[str, Any] = {"normalized": normalized}
+        full = LaplacianPower(eta, POWER, **options).fit(graph)
+        few = LandmarkLaplacian(LANDMARKS, eta, POWER, random_state=seed, **options).fit(graph)
+        kernels = WarpedKernel(RBF(gamma), X, full), LandmarkKernel(RBF(gamma), X, few)
+        for name, kernel in zip(found, kernels, strict=True):
+            found[name].append(to_host(kernel(X, X)))
+    return found
+
+
+def clusters(F: Any) -> Any:
+    """Return two clusters of rows."""
+    return KMeans(2, n_init=10, random_state=0).fit_predict(F)
+
+
+def embedded(K: Any) -> Any:
+    """Return rows (N, r) whose distances are those of the kernel matrix K."""
+    centred = K - K.mean(axis=0) - K.mean(axis=1)[:, None] + K.mean()
+    values, V = eigh(centred, subset_by_index=[N - DIRECTIONS, N - 1])
+    return V * np.sqrt(np.maximum(values, 0.0))
+
+
+def error(found: Any, truth: Any) -> float:
+    """Return the share of points in the wrong cluster in percent, names being free."""
+    wrong = float(np.mean(found != truth))
+    return 100 * min(wrong, 1 - wrong)
+
+
+def run(settings: Settings) -> Result:
+    """Cluster some draws, and keep the first for the picture."""
+    seeds = range(settings.pick(quick=2, full=10))
+    errors: dict[str, list[float]] = {name: [] for name in PAPER}
+    others: dict[str, list[float]] = {name: [] for name in PAPER if name != "euclidean"}
+    pictures: dict[str, Any] = {}
+    for seed in seeds:
+        points, truth = make_two_moons(N, noise=NOISE, random_state=seed)
+        X = settings.place(points)
+        graph = ExactKNN(NEIGHBORS, weights="binary").build(X)
+        best = {"euclidean": clusters(points)}
+        for name, matrices in warped(X, graph, False, seed).items():
+            tried = [clusters(embedded(K)) for K in matrices]
+            best[name] = min(tried, key=lambda found: error(found, truth))
+        for name, matrices in warped(X, graph, True, seed).items():
+            others[name].append(min(error(clusters(embedded(K)), truth) for K in matrices))
+        for name, found in best.items():
+            errors[name].append(error(found, truth))
+        if seed == seeds[0]:
+            pictures = {"points": np.round(points, 3), "clusters": best, "classes": truth}
+    return Result(
+        (_best(errors), _normalized(others)),
+        pictures | {"errors": {name: found[0] for name, found in errors.items()}},
+        tuple(seeds),
+        {"points": N, "q": NEIGHBORS, "p": POWER, "gamma": GAMMAS, "eta": ETAS, "noise": NOISE},
+    )
+
+
+def _best(errors: dict[str, list[float]]) -> Table:
+    notes = {
+        "euclidean": "The paper's moons, which are not described, overlap less for k-means.",
+        "full kernel": "The same.",
+        f"{LANDMARKS} landmarks": "As near; which points are landmarks is a matter of chance.",
+    }
+    rows = [Row(n, tuple(e), paper=PAPER[n], note=notes[n]) for n, e in errors.items()]
+    return Table("Points in the wrong cluster, Laplacian D - W", "%", tuple(rows))
+
+
+def _normalized(errors: dict[str, list[float]]) -> Table:
+    rows = [Row(f"{name}, normalised", tuple(e)) for name, e in errors.items()]
+    note = (
+        "The paper refers to its section 5.1, where the Laplacian is normalised. There a function "
+        "that is constant on a moon is not smooth unless it is scaled by the roots of the degrees, "
+        "which the Gaussian kernel does not follow: on this grid the full kernel does not find the "
+        "moons, and the landmarks do on some draws only."
+    )
+    return Table("The same with the normalised Laplacian", "%", tuple(rows), note)
+
+
+def draw(result: Result) -> Figure:
+    """Draw the clusters of the three metrics, wrong points crossed."""
+    series = result.series
+    X, truth = np.asarray(series["points"]), np.asarray(series["classes"])
+    figure = Figure(figsize=(12, 2.5), layout="constrained")
+    for ax, (name, found) in zip(figure.subplots(1, 3), series["clusters"].items(), strict=True):
+        found = np.asarray(found)
+        found = found if np.mean(found != truth) <= 0.5 else 1 - found
+        ax.scatter(*X.T, s=8, c=np.where(found == 1, "#b2182b", "#2166ac"), linewidths=0)
+        wrong = X[found != truth]
+        ax.scatter(*wrong.T, s=12, c="k", marker="x", linewidths=0.5)
+        title = f"{name}: {series['errors'][name]:.1f} % wrong (paper {PAPER[name]:g} %)"
+        ax.set(title=title, xticks=[], yticks=[], aspect="equal")
+        ax.title.set_fontsize(10)
+    return figure
+
+
+EXPERIMENT = Experiment(
+    name="lever-fig4",
+    title="two moons clustered by k-means in the warped metric",
+    reference="Lever, Diethe and Shawe-Taylor (2012), figure 4 and section 5.2",
+    protocol=(
+        "1,000 points, a graph of five neighbours with weights of 0 and 1, p = 2, 40 landmarks. As "
+        "in the paper the best of a small grid of gamma and eta is taken, by the classes "
+        "themselves: this shows what the metric can do, not what a user would get. Neither the "
+        "grid nor the moons are described in the paper, which has one draw. Distances are those of "
+        "the kernel's 100 largest directions."
+    ),
+    run=run,
+    draw=draw,
+    bounds={
+        "euclidean": (15, 35),
+        "full kernel": (0, 2),
+        f"{LANDMARKS} landmarks": (0, 5),
+    },
+)

@@ -1,0 +1,217 @@
+"""SLKL beside kernel ridge regression on three regression tasks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from matplotlib.figure import Figure
+from sklearn.kernel_ridge import KernelRidge
+from warpkern.kernels import RBF
+
+from .._experiment import Experiment, Result, Row, Settings, Table
+from ._slkl import REFERENCE, WIDTHS, Problem, chosen_nu, fitted, predicted, sinc, split
+
+Pair = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Task:
+    """The paper's numbers of one task: sizes of the training set and M; mean and spread."""
+
+    n_train: int
+    sizes: tuple[int, ...]
+    krr_n: float
+    krr_m: tuple[Pair, ...]
+    unif: tuple[Pair, ...]
+    slkl: tuple[Pair, ...]
+    m0: tuple[int, ...]
+
+
+TASKS = {
+    "sinc": Task(
+        1000, (256, 512, 1000), 0.009,
+        ((0.0146, 1e-3), (0.0124, 7e-4), (0.0099, 0)),
+        ((0.0124, 1e-4), (0.0124, 3e-5), (0.0124, 0)),
+        ((0.0106, 4e-4), (0.0103, 2e-4), (0.0104, 1e-4)), (83, 108, 139),
+    ),
+    "boston": Task(
+        350, (128, 256, 350), 10.17,
+        ((33.27, 7.8), (16.89, 3.27), (10.17, 0)),
+        ((149.7, 5.57), (147.84, 2.24), (147.72, 0)),
+        ((20.17, 2.3), (13.1, 0.87), (11.43, 0.06)), (108, 161, 184),
+    ),
+    "abalone": Task(
+        3000, (512, 1024, 3000), 6.91,
+        ((6.14, 0.25), (5.51, 0.09), (5.25, 0)),
+        ((10.04, 0.17), (9.96, 0.06), (9.99, 0)),
+        ((5.04, 0.08), (4.94, 0.03), (4.95, 0.004)), (159, 191, 253),
+    ),
+}  # fmt: skip
+LAMBDAS = (1e-3, 1e-2, 1e-1)
+METHODS = {"KRRM": "0.6", "Unif": "#d8b365", "SLKL": "#1b7837"}
+NOTES = {
+    "sinc": (
+        "The paper says that the test targets have no noise. Its Unif agrees with ours so, but its "
+        "SLKL and KRR have seven to twenty times our error, at or above the variance of the noise, "
+        "0.0094: these look like errors against noisy targets, which stand in rows of their own. A "
+        "noise of variance 0.1 in training does not explain all of its numbers either."
+    ),
+    "boston": (
+        "The paper has one partition, that of Smola and Schölkopf (2000), which we do not have, "
+        "and a spread over draws of columns. Ours is over random partitions as well, and larger. "
+        "Unif and m0 agree. SLKL, and KRR with its best lambda, have nearly twice the paper's "
+        "error, KRR with lambda = 1 more: an easy partition may be a part of it, and we do not "
+        "know the rest. Validation takes the smallest nu of the grid, though ten times as much "
+        "does as well on new rows."
+    ),
+    "abalone": (
+        "As for boston. The paper's KRRn (6.91) differs from its KRRM with all rows (5.25), though "
+        "both are the same model; ours are the same."
+    ),
+}
+
+
+def ridge(X: Any, y: Any, X_new: Any, kernel: Any, lam: float = 1.0) -> Any:
+    """Return predictions of kernel ridge regression, eq. 8."""
+    model = KernelRidge(alpha=lam, kernel="precomputed").fit(kernel(X, X), y)
+    return model.predict(kernel(X_new, X))
+
+
+def uniform(problem: Problem, rows: Any, kernel: Any) -> Any:
+    """Return predictions with the mean of the rank-one kernels of some rows, eq. 3."""
+    columns = [kernel(X, problem.X[rows]) / len(rows) ** 0.5 for X in (problem.X, problem.X_new)]
+    model = KernelRidge(alpha=1.0, kernel="linear").fit(columns[0], problem.y)
+    return model.predict(columns[1])
+
+
+def run(settings: Settings) -> Result:
+    """Measure all tasks."""
+    seeds = range(settings.pick(quick=3, full=20))
+    tables, series, chosen = [], {}, {}
+    for name, task in TASKS.items():
+        first = _problem(settings, name, 0)
+        M = max(256, task.sizes[0])
+        nu = chosen_nu(settings, first.X, first.y, WIDTHS[name], M)
+        # All 3,000 columns of abalone take most of the time, and as good as no error off.
+        sizes = task.sizes[: settings.pick(quick=2, full=3)] if name == "abalone" else task.sizes
+        errors = _measure(settings, name, sizes, nu, seeds)
+        tables.append(_table(name, task, sizes, errors))
+        series[name] = {
+            "sizes": sizes,
+            "ours": {m: [np.mean(errors[m, M]) for M in sizes] for m in METHODS},
+            "spread": {m: [np.std(errors[m, M]) for M in sizes] for m in METHODS},
+            "all rows": np.mean(errors["KRRn", task.n_train]),
+        }
+        chosen[f"relative nu, {name}"] = nu
+    return Result(tuple(tables), series, tuple(seeds), chosen)
+
+
+def _problem(settings: Settings, name: str, seed: int) -> Problem:
+    return sinc(seed) if name == "sinc" else split(settings, name, TASKS[name].n_train, seed)
+
+
+def _measure(
+    settings: Settings, name: str, sizes: tuple[int, ...], nu: float, seeds: range
+) -> dict[tuple[str, int], list[float]]:
+    """Return errors by method and M, one for each seed: a partition and a draw of columns."""
+    found: dict[tuple[str, int], list[float]] = {}
+    kernel = RBF(1 / (2 * WIDTHS[name]))
+    for seed in seeds:
+        problem = _problem(settings, name, seed)
+        n = len(problem.y)
+
+        def add(method: str, M: int, values: Any, truth: Any = problem.y_new) -> None:
+            found.setdefault((method, M), []).append(float(np.mean((values - truth) ** 2)))
+
+        train = problem.X, problem.y, problem.X_new, kernel
+        add("KRRn", n, ridge(*train))
+        for lam in LAMBDAS:
+            add(f"{lam:g}", n, ridge(*train, lam))
+        found.setdefault(("best", n), []).append(
+            min(found[method, n][-1] for method in ("KRRn", *(f"{lam:g}" for lam in LAMBDAS)))
+        )
+        noise = np.random.default_rng(2000 + seed).normal(size=len(problem.y_new))
+        noisy = problem.y_new + np.sqrt(np.mean(problem.y_new**2) / 10) * noise
+        for M in sizes:
+            model = fitted(settings, problem.X, problem.y, WIDTHS[name], nu, M, seed)
+            values = predicted(model, problem.X_new)
+            add("SLKL", M, values)
+            found.setdefault(("m0", M), []).append(model.n_active_)
+            if name == "sinc":
+                add("noisy", M, values, noisy)
+            rows = np.sort(np.random.default_rng(seed).permutation(n)[:M])
+            add("KRRM", M, ridge(problem.X[rows], problem.y[rows], problem.X_new, kernel))
+            add("Unif", M, uniform(problem, rows, kernel))
+    return found
+
+
+def _table(
+    name: str, task: Task, sizes: tuple[int, ...], errors: dict[tuple[str, int], list[float]]
+) -> Table:
+    rows = [
+        Row(f"{name}, KRRn", tuple(errors["KRRn", task.n_train]), paper=task.krr_n),
+        Row(f"{name}, KRRn, best lambda", tuple(errors["best", task.n_train]), paper=task.krr_n),
+    ]
+    printed = {"KRRM": task.krr_m, "Unif": task.unif, "SLKL": task.slkl}
+    for method in METHODS:
+        for M, (mean, spread) in zip(sizes, printed[method], strict=False):
+            label = f"{name}, {method}, M = {M:,}"
+            rows.append(Row(label, tuple(errors[method, M]), paper=mean, paper_spread=spread))
+    for M, m0 in zip(sizes, task.m0, strict=False):
+        rows.append(Row(f"{name}, m0, M = {M:,}", tuple(errors["m0", M]), paper=m0))
+    for M, (mean, spread) in zip(sizes, task.slkl, strict=False):
+        if ("noisy", M) in errors:
+            label = f"{name}, SLKL against noisy targets, M = {M:,}"
+            rows.append(Row(label, tuple(errors["noisy", M]), paper=mean, paper_spread=spread))
+    return Table(f"{name}: mean squared error, and columns in use", "", tuple(rows), NOTES[name])
+
+
+def draw(result: Result) -> Figure:
+    """Draw the errors against M, with the paper's as open circles."""
+    figure = Figure(figsize=(12, 3.6), layout="constrained")
+    for ax, (name, found) in zip(figure.subplots(1, 3), result.series.items(), strict=True):
+        task, sizes = TASKS[name], found["sizes"]
+        printed = {"KRRM": task.krr_m, "Unif": task.unif, "SLKL": task.slkl}
+        for method, color in METHODS.items():
+            style = {"color": color, "ms": 5, "capsize": 2, "label": method}
+            ax.errorbar(sizes, found["ours"][method], found["spread"][method], fmt="o-", **style)
+            ax.plot(
+                task.sizes, [mean for mean, _ in printed[method]], "o:", mfc="w", color=color, ms=6
+            )
+        ax.axhline(found["all rows"], color="k", lw=1, ls="--", label="KRRn")
+        ax.set(title=name, xlabel="columns M", xscale="log", yscale="log")
+        ax.set_xticks(task.sizes, [f"{M:,}" for M in task.sizes])
+        ax.minorticks_off()
+        ax.spines[["top", "right"]].set_visible(False)
+    figure.axes[0].set_ylabel("mean squared error")
+    figure.axes[0].plot([], [], "o:", mfc="w", color="k", label="the paper")
+    figure.legend(*figure.axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=5)
+    return figure
+
+
+EXPERIMENT = Experiment(
+    name="slkl-table2",
+    title="SLKL beside kernel ridge regression on three tasks",
+    reference=f"{REFERENCE}, table 2",
+    protocol=(
+        "Widths of the Gaussian kernels as in the paper's table 1, for exp(-|x - y|^2 / (2 "
+        "sigma^2)); lambda = 1; no intercept. KRRn has all training rows, KRRM the M that are "
+        "drawn, Unif equal weights of 1/M for the columns that SLKL weighs. Columns of the data "
+        "have unit variance. The best lambda is that of least test error among 1, 0.1, 0.01 and "
+        "0.001. The paper does not say which nu it takes: ours is of least error in three-fold "
+        "cross-validation on the training part of the first draw, of powers of ten from 1e-7 to "
+        "0.1 relative to the scale of the data. In the quick profile abalone is left without M = "
+        "3,000."
+    ),
+    run=run,
+    draw=draw,
+    bounds={
+        "sinc, SLKL, M = 1,000": (0.0, 0.004),
+        "sinc, SLKL against noisy targets, M = 1,000": (0.007, 0.015),
+        "boston, SLKL, M = 350": (5, 35),
+        "abalone, SLKL, M = 512": (3.8, 5.5),
+        "abalone, m0, M = 512": (20, 400),
+    },
+)
