@@ -7,6 +7,9 @@ that skips them would prove nothing about them. ``pytest -m gpu`` runs the same 
 import os
 
 # Read once, when the library is imported. Tests compile much and run little.
+if "PYTEST_XDIST_WORKER" in os.environ:  # a processor each: threads would be in each other's way
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 os.environ.setdefault("JAX_ENABLE_X64", "1")
 os.environ.setdefault("SCIPY_ARRAY_API", "1")
 os.environ.setdefault(
