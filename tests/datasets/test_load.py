@@ -11,6 +11,12 @@ from scipy.sparse import csr_array, issparse
 from warpkern.datasets import Dataset, available, load
 from warpkern.exceptions import DatasetNotFoundError, InvalidDataError, InvalidParameterError
 
+# Images of each digit that are to train on, as published.
+DIGITS = {
+    "mnist": [5923, 6742, 5958, 6131, 5842, 5421, 5918, 6265, 5851, 5949],
+    "usps": [1194, 1005, 731, 658, 652, 556, 664, 645, 542, 644],
+}
+
 
 def tiny(name):
     """The arrays of a small file of that name: six points, three to test on where it has such."""
@@ -202,12 +208,17 @@ def test_columns_of_a_fetched_set_are_numbers_and_it_is_kept(tmp_path, monkeypat
 
 def test_digits_and_letters_are_fetched_as_they_are_kept(monkeypatch):
     rows = {554: (70_000, 784), 41082: (9298, 256), 6: (20_000, 16), 531: (506, 13)}
-    names = {554: "0123456789", 41082: range(1, 11), 6: "ABCZ", 531: ["1.5"]}
+    first = {
+        554: np.repeat(np.arange(10), DIGITS["mnist"]),
+        41082: np.repeat(np.arange(1, 11), DIGITS["usps"]),
+        6: list("ABCZ"),
+        531: ["1.5"],
+    }
 
     def fetch(data_id, **_):
         n, p = rows[data_id]
         columns = pd.DataFrame(np.broadcast_to(np.uint8(51), (n, p)))
-        targets = pd.Series([str(names[data_id][i % len(names[data_id])]) for i in range(n)])
+        targets = pd.Series(np.resize(first[data_id], n)).astype(str)
         return SimpleNamespace(data=columns, target=targets.astype("category"))
 
     monkeypatch.setattr(sklearn.datasets, "fetch_openml", fetch)
@@ -215,7 +226,7 @@ def test_digits_and_letters_are_fetched_as_they_are_kept(monkeypatch):
     assert digits.describe() == "mnist: 60,000 x 784 points, 10,000 to test, 10 classes"
     assert digits.X[0, 0] == np.float32(51) / 255
     assert load("usps").describe() == "usps: 7,291 x 256 points, 2,007 to test, 10 classes"
-    assert load("usps").y[:3].tolist() == [0, 1, 2]
+    assert load("usps").y[[0, 1193, 1194]].tolist() == [0, 0, 1]
     assert load("letter").y[:4].tolist() == [0, 1, 2, 3]
     assert load("boston").y[0] == 1.5
 
@@ -225,6 +236,15 @@ def test_a_set_that_changed_at_openml_is_not_kept(tmp_path, monkeypatch):
     monkeypatch.setattr(sklearn.datasets, "fetch_openml", lambda **_: other)
     with pytest.raises(DatasetNotFoundError, match="5 x 13, and not 506 x 13"):
         load("boston")
+    assert not (tmp_path / "cache").exists()
+
+
+def test_images_in_another_order_are_not_kept(tmp_path, monkeypatch):
+    digits = pd.Series(np.arange(9298) % 10 + 1)
+    other = SimpleNamespace(data=pd.DataFrame(np.zeros((9298, 256))), target=digits)
+    monkeypatch.setattr(sklearn.datasets, "fetch_openml", lambda **_: other)
+    with pytest.raises(DatasetNotFoundError, match=r"first 7,291 rows .* \(1194, 1005"):
+        load("usps")
     assert not (tmp_path / "cache").exists()
 
 

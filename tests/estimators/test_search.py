@@ -66,6 +66,18 @@ def test_few_labels_of_many_points_have_a_sparse_graph(digits, monkeypatch):
     assert "q=12," in given.graph_.description
 
 
+def test_a_sparse_graph_is_not_for_many_labels_nor_for_regression(digits, monkeypatch):
+    X, _, truth = digits
+    monkeypatch.setattr("warpkern.estimators._pilot._MANY_POINTS", len(X) - 1)
+    y = wk.datasets.hide_labels(truth, 200, random_state=0)
+    small = wk.Search(n_points=76)  # of which 19 have labels
+    model = wk.WarpClassifier(search=small, random_state=0).fit(X, y)
+    assert "q=5," not in model.graph_.description
+    target = np.where(np.arange(len(X)) < 10, truth.astype(float), np.nan)
+    model = wk.WarpRegressor(random_state=0).fit(X, target)
+    assert "q=5," not in model.graph_.description
+
+
 def test_what_the_user_set_is_left_alone(digits):
     X, y, _ = digits
     given = RBF(100, gamma=0.02), ExactKNN(7), LaplacianPower(0.1, power=3), KRR(0.01)

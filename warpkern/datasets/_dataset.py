@@ -11,7 +11,7 @@ from ..exceptions import InvalidDataError
 __all__ = ["Dataset"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Dataset:
     """Points and targets of a named set, all of them known.
 
@@ -19,7 +19,8 @@ class Dataset:
     ----------
     name : str
     X : (n, p) array or SciPy CSR array
-        Floats in the units that the set is documented in. Poses are (n, joints, 3).
+        Floats: pixels from 0 to 1 (USPS: -1 to 1), documents as tf-idf in rows of length 1, other
+        sets in the units they were published in. Poses are (n, joints, 3).
     y : (n,)
         Classes 0, 1, … as integers, so that -1 is free for unknown labels, or numbers as floats.
     X_test, y_test : arrays, optional

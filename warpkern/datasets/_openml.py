@@ -9,6 +9,10 @@ from ..exceptions import InvalidDataError
 
 __all__ = ["abalone", "boston", "covtype", "letter", "mnist", "usps"]
 
+# Images of each digit among those to train on.
+_MNIST = (5923, 6742, 5958, 6131, 5842, 5421, 5918, 6265, 5851, 5949)
+_USPS = (1194, 1005, 731, 658, 652, 556, 664, 645, 542, 644)
+
 
 def abalone() -> dict[str, Array]:
     """Return set 183: the sex as three columns (M, F, I), then seven measures."""
@@ -41,13 +45,13 @@ def letter() -> dict[str, Array]:
 def mnist() -> dict[str, Array]:
     """Return set 554; its first 60,000 images are those to train on."""
     pixels, digits = _fetch(554, (70_000, 784))
-    return _parted(host.astype(_numbers(pixels), host.uint8), _whole(digits), 60_000)
+    return _parted(host.astype(_numbers(pixels), host.uint8), _whole(digits), _MNIST)
 
 
 def usps() -> dict[str, Array]:
     """Return set 41082, which counts classes from 1; its first 7,291 images are to train on."""
     pixels, digits = _fetch(41082, (9298, 256))
-    return _parted(host.astype(_numbers(pixels), host.float32), _whole(digits) - 1, 7291)
+    return _parted(host.astype(_numbers(pixels), host.float32), _whole(digits) - 1, _USPS)
 
 
 def _fetch(number: int, shape: tuple[int, int]) -> tuple[Any, Any]:
@@ -72,5 +76,13 @@ def _whole(column: Any) -> Array:
     return host.astype(_numbers(column), host.int16)
 
 
-def _parted(x: Array, y: Array, n: int) -> dict[str, Array]:
+def _parted(x: Array, y: Array, counts: tuple[int, ...]) -> dict[str, Array]:
+    """Return the first rows to train on and the others to test on, if the classes are right."""
+    n = sum(counts)
+    found = tuple(int(host.sum(y[:n] == c)) for c in range(len(counts)))
+    if found != counts:
+        raise InvalidDataError(
+            f"The first {n:,} rows that OpenML sent have {found} points of the classes, and not "
+            f"{counts} as was expected."
+        )
     return {"x_train": x[:n], "y_train": y[:n], "x_test": x[n:], "y_test": y[n:]}

@@ -125,8 +125,8 @@ RECIPES: dict[str, Recipe] = {
     "sslbook_text": Recipe(_classification, f"Text, {_SSL_BOOK}"),
     "sslbook_usps_binary": Recipe(_classification, f"USPS (2 and 5 or not), {_SSL_BOOK}"),
     "text_mac_windows": Recipe(
-        _classification, f"Newsgroups on Macintosh (0) and Windows (1), {_SINDHWANI}"
+        _classification, f"newsgroups on Macintosh and Windows, most likely 0 and 1, {_SINDHWANI}"
     ),
     "usps": Recipe(_two_parts, "USPS digits, Hull (1994), 16 x 16 pixels", _openml.usps),
-    "uspst": Recipe(_classification, f"USPS test digits, {_SINDHWANI}"),
+    "uspst": Recipe(_classification, f"USPS digits, some of them in usps, {_SINDHWANI}"),
 }

@@ -159,7 +159,7 @@ class Pilot:
     is_whole : bool
         Whether all points are there, in the same order.
     few_of_many : bool
-        Whether few labels are to be propagated to many points.
+        Whether few labels of classes are to be propagated to many points.
     candidates : set of str
         Those that can be tried on these points.
     """
@@ -189,8 +189,8 @@ class Pilot:
         self._share = rows.shape[0] / X.shape[0]
         self._parts, self._head, self._rank = _fitting(parts, rows.shape[0]), head, rank
         self._propagation, self._memory_limit = propagation, memory_limit
-        many = X.shape[0] > _MANY_POINTS
-        self.few_of_many = many and sample.few and "propagated" in candidates
+        few = are_few(targets, weights) and targets.classes is not None
+        self.few_of_many = few and "propagated" in candidates and X.shape[0] > _MANY_POINTS
         self.candidates = candidates & self._possible(sample)
         folds = None
         if "propagated" in self.candidates:  # what is compared with it is judged as it is

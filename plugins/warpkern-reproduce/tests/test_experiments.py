@@ -17,6 +17,7 @@ from warpkern_reproduce.experiments import (
     ionescu_fig1,
     lecture_strategies,
     lever_fig4,
+    slkl_fig1,
     slkl_fig3,
     slkl_table2,
 )
@@ -133,7 +134,7 @@ def test_nu_is_chosen_for_its_error_off_the_training_part():
 def test_a_run_that_ends_early_stays_where_it_is():
     _, m0 = slkl_fig3.runs(Settings(), "active_history_")
     data = sinc(0)
-    options = slkl_fig3.runs.__globals__["ALGORITHM_1"]
+    options = slkl_fig1.ALGORITHM_1
     model = fitted(Settings(), data.X, data.y, 1.0, slkl_fig3.NU, slkl_fig3.M, 0, **options)
     assert m0[0, -1] == model.n_active_
     assert m0[0, : model.n_iter_ + 1].tolist() == model.active_history_

@@ -31,8 +31,8 @@ def main(arguments: Sequence[str]) -> int:
         return 0
     if not options.names:
         parser.error(f"name an experiment, or {_ALL!r}; --list shows them")
+    unknown = [name for name in options.names if name not in (*NAMES, _ALL)]
     names = list(dict.fromkeys(NAMES if _ALL in options.names else options.names))
-    unknown = [name for name in names if name not in NAMES]
     if unknown:
         parser.error(f"there is no {', '.join(unknown)}; there are {', '.join(NAMES)}")
     settings = Settings(options.profile, options.backend, options.device, options.data_home)

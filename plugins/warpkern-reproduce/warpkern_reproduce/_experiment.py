@@ -56,13 +56,6 @@ class Settings:
         """Return an array of the host where it is to be computed with."""
         return Backend.named(self.backend, self.device).asarray(x)
 
-    @property
-    def estimator(self) -> dict[str, Any]:
-        """The options of an estimator that is given arrays of the host."""
-        if self.backend == "numpy":
-            return {}
-        return {"backend": self.backend, "device": self.device}
-
 
 @dataclass(frozen=True)
 class Row:
@@ -153,7 +146,12 @@ class Result:
 
     def rows(self) -> dict[str, Row]:
         """Return the rows of all tables by their labels."""
-        return {row.label: row for table in self.tables for row in table.rows}
+        found = [row for table in self.tables for row in table.rows]
+        labels = [row.label for row in found]
+        twice = sorted({label for label in labels if labels.count(label) > 1})
+        if twice:
+            raise ValueError(f"Two rows have the label {', '.join(twice)}.")
+        return dict(zip(labels, found, strict=True))
 
     def as_dict(self) -> dict[str, Any]:
         """Return numbers, texts, lists and mappings, with mean and spread of each row."""

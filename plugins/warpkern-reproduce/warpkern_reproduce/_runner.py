@@ -7,7 +7,6 @@ import json
 import os
 import platform
 import re
-import resource
 import tempfile
 import time
 from collections.abc import Mapping
@@ -150,9 +149,11 @@ def _forget_peak() -> None:
 
 def _peak() -> int:
     """Return the largest memory held since, in bytes; since the start where it cannot be told."""
-    with suppress(OSError):
+    with suppress(OSError, KeyError):
         lines = (_PROCESS / "status").read_text().splitlines()
         return 1024 * int(dict(line.split(":", 1) for line in lines)["VmHWM"].split()[0])
+    import resource  # which Windows does not have
+
     unit = 1 if platform.system() == "Darwin" else 1024
     return unit * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 

@@ -129,12 +129,13 @@ def _time_table(series: dict[str, Any]) -> Table:
         for name in COLORS:
             ours = exponent(at["sizes"], at["seconds"][name])
             predicted = exponent(at["sizes"], at["operations"][name])
-            rows.append(Row(f"time against {varied}, {name}", (ours,), paper=predicted))
+            told = f"Predicted by counting operations: {predicted:.2f}."
+            rows.append(Row(f"time against {varied}, {name}", (ours,), note=told))
     note = (
-        "Beside ours stands the exponent of the predicted operations over the same range, where "
-        "terms of different order add up. The lecture's table is for a kernel value of O(p); here "
-        "the kernel is known by features, which kernel-on-the-fly computes again. Times are lower "
-        "in order where what is fixed for each step, not the arithmetic, takes the time."
+        "Predicted is the exponent of the operations that warpkern counts over the same range, in "
+        "which terms of different order add up. The lecture's table is for a kernel value of O(p); "
+        "here the kernel is known by features, which kernel-on-the-fly computes again. Times are "
+        "lower in order where what is fixed for each step, not the arithmetic, takes the time."
     )
     return Table("Exponents of the time", "", tuple(rows), note)
 

@@ -85,15 +85,17 @@ def run(settings: Settings) -> Result:
 def _best(errors: dict[str, list[float]]) -> Table:
     notes = {
         "euclidean": "The paper's moons, which are not described, overlap less for k-means.",
-        "full kernel": "The same.",
-        f"{LANDMARKS} landmarks": "As near; which points are landmarks is a matter of chance.",
+        "full kernel": "Not the paper's Laplacian, but the paper's result, 0 %.",
+        f"{LANDMARKS} landmarks": "The same; the paper has 1 %.",
     }
-    rows = [Row(n, tuple(e), paper=PAPER[n], note=notes[n]) for n, e in errors.items()]
+    # The paper's kernels have the other Laplacian, in the table below.
+    paper = {"euclidean": PAPER["euclidean"]}
+    rows = [Row(n, tuple(e), paper=paper.get(n), note=notes[n]) for n, e in errors.items()]
     return Table("Points in the wrong cluster, Laplacian D - W", "%", tuple(rows))
 
 
 def _normalized(errors: dict[str, list[float]]) -> Table:
-    rows = [Row(f"{name}, normalised", tuple(e)) for name, e in errors.items()]
+    rows = [Row(f"{name}, normalised", tuple(e), paper=PAPER[name]) for name, e in errors.items()]
     note = (
         "The paper refers to its section 5.1, where the Laplacian is normalised. There a function "
         "that is constant on a moon is not smooth unless it is scaled by the roots of the degrees, "
@@ -125,7 +127,9 @@ EXPERIMENT = Experiment(
     title="two moons clustered by k-means in the warped metric",
     reference="Lever, Diethe and Shawe-Taylor (2012), figure 4 and section 5.2",
     protocol=(
-        "1,000 points, a graph of five neighbours with weights of 0 and 1, p = 2, 40 landmarks. As "
+        "1,000 points, a graph of five neighbours with weights of 0 and 1, p = 2, 40 landmarks. "
+        "The figure is of the Laplacian D - W; with the normalised one, to which the paper refers, "
+        "the full kernel does not do what the paper shows, as the second table says. As "
         "in the paper the best of a small grid of gamma and eta is taken, by the classes "
         "themselves: this shows what the metric can do, not what a user would get. Neither the "
         "grid nor the moons are described in the paper, which has one draw. Distances are those of "
@@ -137,5 +141,6 @@ EXPERIMENT = Experiment(
         "euclidean": (15, 35),
         "full kernel": (0, 2),
         f"{LANDMARKS} landmarks": (0, 5),
+        "full kernel, normalised": (10, 50),
     },
 )
