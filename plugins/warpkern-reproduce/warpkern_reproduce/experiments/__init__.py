@@ -16,6 +16,7 @@ NAMES = (
     "slkl-fig1",
     "slkl-fig2",
     "slkl-fig3",
+    "slkl-mnist",
     "slkl-table2",
     "slkl-table3",
 )
