@@ -119,6 +119,24 @@ def test_another_version_is_another_run(known, tmp_path, monkeypatch):
     assert toy.runs == 2
 
 
+def test_other_code_is_another_run(known, tmp_path, monkeypatch):
+    toy = Counted()
+    known(toy)
+    reproduce("toy", "--out", tmp_path)
+    monkeypatch.setattr(_runner, "_source", lambda: "changed")
+    reproduce("toy", "--out", tmp_path)
+    assert toy.runs == 2
+
+
+def test_the_code_is_known_by_what_is_in_its_files(tmp_path, monkeypatch):
+    def told(text):
+        (tmp_path / "module.py").write_text(text)
+        return _runner._source.__wrapped__()
+
+    monkeypatch.setattr(_runner, "files", lambda _: tmp_path)
+    assert told("a = 1") == told("a = 1") != told("a = 2")
+
+
 def test_profiles_have_folders_of_their_own_by_default(known, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     known(Counted())
@@ -223,9 +241,30 @@ def test_a_result_survives_its_file():
     assert again.rows()["time"].mean == 0.123457
 
 
-def test_numbers_that_are_none_are_not_written(known, tmp_path):
+@pytest.mark.parametrize("bad", [math.nan, math.inf])
+def test_what_is_no_number_is_told_and_what_was_measured_is_kept(known, tmp_path, capsys, bad):
     toy = Counted()
-    toy.run = lambda _: Result((Table("t", "", (Row("x", (math.nan,)),)),))
-    known(type("E", (), {"spec": Experiment("toy", "t", "r", "p", toy.run, toy.draw)}))
+    rows = Row("x", (1.0, bad)), Row("y", (2.0,))
+    spec = Experiment(
+        "toy",
+        "t",
+        "r",
+        "p",
+        lambda _: Result((Table("t", "", rows),), {"line": [1.0, bad]}),
+        toy.draw,
+        {"x": (0, 1)},
+    )
+    known(type("E", (), {"spec": spec}))
     assert reproduce("toy", "--out", tmp_path) == 1
-    assert list(tmp_path.iterdir()) == []
+    assert capsys.readouterr().err.count("'x' is") == 1
+    text = (tmp_path / "toy.json").read_text()
+    whole = json.loads(text, parse_constant=pytest.fail)  # NaN is no JSON
+    values = [row["values"] for row in whole["result"]["tables"][0]["rows"]]
+    assert values == [[1.0, None], [2.0]]
+    again = Result.from_dict(whole["result"])
+    assert again.rows()["y"].mean == 2.0
+    assert math.isnan(again.rows()["x"].mean)
+    assert math.isnan(again.series["line"][1])
+    (tmp_path / "toy.png").unlink()
+    assert reproduce("toy", "--out", tmp_path) == 1  # read again, drawn again, and told again
+    assert toy.draws == 2

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import statistics
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -92,12 +92,13 @@ class Row:
     @property
     def mean(self) -> float:
         """Mean over the draws."""
-        return statistics.fmean(self.values)
+        return float(np.mean(self.values))
 
     @property
     def spread(self) -> float | None:
         """Standard deviation over the draws; None for one."""
-        return statistics.pstdev(self.values) if len(self.values) > 1 else None
+        with np.errstate(invalid="ignore"):  # of an infinite one there is none
+            return float(np.std(self.values)) if len(self.values) > 1 else None
 
 
 @dataclass(frozen=True)
@@ -154,22 +155,25 @@ class Result:
         return dict(zip(labels, found, strict=True))
 
     def as_dict(self) -> dict[str, Any]:
-        """Return numbers, texts, lists and mappings, with mean and spread of each row."""
+        """Return what JSON has: with mean and spread of each row, None for what is no number."""
         whole = asdict(self)
         for table, written in zip(self.tables, whole["tables"], strict=True):
             for row, entry in zip(table.rows, written["rows"], strict=True):
                 entry["mean"], entry["spread"] = row.mean, row.spread
-        return whole
+        told: dict[str, Any] = _mapped(whole, _or_none)
+        return told
 
     @classmethod
     def from_dict(cls, whole: Mapping[str, Any]) -> Result:
-        """Return what `as_dict` was made from."""
+        """Return what `as_dict` was made from; what was no number is NaN."""
         tables = []
         for table in whole["tables"]:
             names = ("label", "values", "paper", "paper_spread", "note")
-            rows = tuple(Row(**{name: row[name] for name in names}) for row in table["rows"])
+            told = [{name: row[name] for name in names} for row in table["rows"]]
+            rows = tuple(Row(**row | {"values": _mapped(row["values"], _or_nan)}) for row in told)
             tables.append(Table(table["title"], table["unit"], rows, table["note"]))
-        return cls(tuple(tables), whole["series"], tuple(whole["seeds"]), whole["chosen"])
+        series = _mapped(whole["series"], _or_nan)
+        return cls(tuple(tables), series, tuple(whole["seeds"]), whole["chosen"])
 
 
 @dataclass(frozen=True)
@@ -203,25 +207,40 @@ class Experiment:
     bounds: Mapping[str, tuple[float, float]] = field(default_factory=dict)
 
     def outside(self, result: Result) -> list[str]:
-        """Return a sentence for each row that is missing or out of its bounds."""
-        rows, told = result.rows(), []
+        """Return a sentence for each row that is missing, no number, or out of its bounds."""
+        rows = result.rows()
+        lost = [label for label, row in rows.items() if not math.isfinite(row.mean)]
+        told = [f"{label!r} is {rows[label].mean}" for label in lost]
         for label, (low, high) in self.bounds.items():
             if label not in rows:
                 told.append(f"{label!r} was not measured")
-            elif not low <= rows[label].mean <= high:
+            elif label not in lost and not low <= rows[label].mean <= high:
                 told.append(f"{label!r} is {rows[label].mean:.4g}, and not {low:g} to {high:g}")
         return told
 
 
+def _mapped(value: Any, change: Callable[[Any], Any]) -> Any:
+    """Return mappings and lists of what `change` makes of all that is in them."""
+    if isinstance(value, Mapping):
+        return {str(key): _mapped(item, change) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_mapped(item, change) for item in value]
+    if isinstance(value, np.ndarray | np.generic):
+        return _mapped(value.tolist(), change)
+    return change(value)
+
+
 def _plain(value: Any) -> Any:
     """Return mappings, lists, texts and numbers as JSON has them, floats to six digits."""
-    if isinstance(value, Mapping):
-        return {str(key): _plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
-    if isinstance(value, np.ndarray | np.generic):
-        return _plain(value.tolist())
-    return _rounded(value) if isinstance(value, float) else value
+    return _mapped(value, lambda item: _rounded(item) if isinstance(item, float) else item)
+
+
+def _or_none(value: Any) -> Any:
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _or_nan(value: Any) -> Any:
+    return math.nan if value is None else value
 
 
 def _rounded(value: float) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 import json
 import os
@@ -11,7 +12,9 @@ import tempfile
 import time
 from collections.abc import Mapping
 from contextlib import suppress
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -32,8 +35,8 @@ def reproduce(
 ) -> tuple[Result, bool]:
     """Return the result of an experiment, and whether it had to be measured.
 
-    A finished run of the same name, profile, backend and versions of warpkern is read and not
-    repeated, unless `force`. Its page and picture are made again if they are missing.
+    A finished run of the same name, profile, backend and code is read and not repeated, unless
+    `force`. Its page and picture are made again if they are missing.
     """
     known = None if force else finished(experiment, settings, folder)
     if known is None:
@@ -107,7 +110,19 @@ def _identity(settings: Settings) -> dict[str, Any]:
         "asked_device": settings.device,
         "warpkern": _version("warpkern"),
         "warpkern_reproduce": _version("warpkern-reproduce"),
+        "source": _source(),
     }
+
+
+@cache
+def _source() -> str:
+    """Return what tells the code of both packages from any other."""
+    digest = hashlib.sha256()
+    for package in ("warpkern", "warpkern_reproduce"):
+        root = Path(str(files(package)))
+        for file in sorted(root.rglob("*.py")):
+            digest.update(file.relative_to(root).as_posix().encode() + b"\0" + file.read_bytes())
+    return digest.hexdigest()[:16]
 
 
 def _document(experiment: Experiment, result: Result, how: Mapping[str, Any]) -> bytes:
