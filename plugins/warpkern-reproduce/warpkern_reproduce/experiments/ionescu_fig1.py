@@ -94,7 +94,7 @@ def _convergence(errors: dict[str, Any]) -> Table:
     note = (
         "The paper has curves, and the words that the largest error is “not much larger than the "
         "average”. Its section 3.1 quotes C/d for the mean error; its appendix proves order "
-        "$1/\\sqrt{d}$, which stands in the table and is what is seen."
+        "$1/\\sqrt{d}$, which stands in the table."
     )
     return Table("Error of the kernel matrix in the operator norm", "", tuple(rows), note)
 
@@ -111,7 +111,7 @@ def _classification(accuracies: dict[str, Any]) -> Table:
     rows.append(Row("exact less features, d = 2,000", tuple(short), paper=0.0, note=same))
     note = (
         "Of the others the paper has curves. It says of 500 features that they are a poor "
-        "approximation and help all the same, which holds here too."
+        "approximation and help all the same."
     )
     return Table("Accuracy on new points, one label per class", "%", tuple(rows), note)
 

@@ -83,11 +83,9 @@ def run(settings: Settings) -> Result:
 
 
 def _best(errors: dict[str, list[float]]) -> Table:
-    notes = {
-        "euclidean": "The paper's moons, which are not described, overlap less for k-means.",
-        "full kernel": "Not the paper's Laplacian, but the paper's result, 0 %.",
-        f"{LANDMARKS} landmarks": "The same; the paper has 1 %.",
-    }
+    other = "The paper has {} %, with the Laplacian of the table below."
+    notes = {name: other.format(f"{value:g}") for name, value in PAPER.items()}
+    notes["euclidean"] = "The paper's moons are not described."
     # The paper's kernels have the other Laplacian, in the table below.
     paper = {"euclidean": PAPER["euclidean"]}
     rows = [Row(n, tuple(e), paper=paper.get(n), note=notes[n]) for n, e in errors.items()]
@@ -99,8 +97,7 @@ def _normalized(errors: dict[str, list[float]]) -> Table:
     note = (
         "The paper refers to its section 5.1, where the Laplacian is normalised. There a function "
         "that is constant on a moon is not smooth unless it is scaled by the roots of the degrees, "
-        "which the Gaussian kernel does not follow: on this grid the full kernel does not find the "
-        "moons, and the landmarks do on some draws only."
+        "which the Gaussian kernel does not follow."
     )
     return Table("The same with the normalised Laplacian", "%", tuple(rows), note)
 
