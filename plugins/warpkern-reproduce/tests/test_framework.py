@@ -228,7 +228,7 @@ def test_a_file_that_cannot_be_written_whole_is_not_there(tmp_path, monkeypatch)
     def fail(*_):
         raise OSError("no space left")
 
-    monkeypatch.setattr(_runner.os, "replace", fail)
+    monkeypatch.setattr(_runner.Path, "replace", fail)
     with pytest.raises(OSError, match="no space"):
         _runner.write(tmp_path / "x.json", b"{}")
     assert list(tmp_path.iterdir()) == []

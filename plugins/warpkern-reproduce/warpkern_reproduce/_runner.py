@@ -90,16 +90,10 @@ def finished(
 def write(file: Path, content: bytes) -> None:
     """Write a file whole or not at all."""
     file.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.")
-    try:
-        with os.fdopen(handle, "wb") as opened:
-            opened.write(content)
-        # A temporary file is its owner's alone; what is written is for whom any file is.
-        os.chmod(name, 0o666 & ~_umask())
-        os.replace(name, file)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
+    with tempfile.TemporaryDirectory(dir=file.parent, prefix=".") as folder:
+        whole = Path(folder) / file.name
+        whole.write_bytes(content)
+        whole.replace(file)
 
 
 def _identity(settings: Settings) -> dict[str, Any]:
@@ -171,9 +165,3 @@ def _peak() -> int:
 
     unit = 1 if platform.system() == "Darwin" else 1024
     return unit * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
