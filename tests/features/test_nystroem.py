@@ -116,6 +116,27 @@ def test_duplicates_do_no_harm(choice, dtype, rng):
         assert kernel_error(phi, None, X).max < (1e-3 if dtype == np.float32 else 1e-6)
 
 
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize(("gamma", "seed"), [(1e-3, 0), (1e-3, 1), (1e-2, 3), (1e-2, 4)])
+def test_rounding_errors_are_not_taken_for_a_kernel_that_is_none(gamma, seed, dtype):
+    # A few points far away, all others alike to the kernel: pivots go down to the rounding errors.
+    X = np.random.default_rng(seed).standard_t(1.5, size=(400, 3))
+    X = (X / X.std(axis=0)).astype(dtype)
+    phi = Nystroem(400, kernel=RBF(gamma), random_state=0).fit(X)
+    K, Phi = RBF(gamma)(X.astype(np.float64)), phi.transform(X).astype(np.float64)
+    assert np.abs(Phi @ Phi.T - K).max() < 100 * np.finfo(dtype).eps ** 0.5
+
+
+def test_a_kernel_that_is_none_is_refused_with_many_pivots_as_well(rng):
+    X = rng.normal(size=(400, 3))
+
+    def indefinite(A, B):  # one negative eigenvalue, of a kernel with very small ones
+        return RBF(0.01)(A, B) - 0.05 * A[:, :1] @ B[:, :1].T
+
+    with pytest.raises(InvalidDataError, match="not positive semi-definite"):
+        Nystroem(400, kernel=indefinite, random_state=0).fit(X)
+
+
 def test_fewer_landmarks_where_the_rank_is_smaller(rng):
     X = rng.normal(size=(50, 3))
     phi = Nystroem(20, kernel=Linear(), random_state=0).fit(X)
