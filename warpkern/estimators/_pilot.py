@@ -219,8 +219,8 @@ class Pilot:
         """Return the bandwidth that the feature map has by its own rule, if it has one."""
         return getattr(self._map(Setting(n_features=self.n_features)), "gamma_", None)
 
-    def trials(self, setting: Setting) -> list[SearchTrial]:
-        """Return the models of this setting with their losses."""
+    def trials(self, setting: Setting, kinds: set[str]) -> list[SearchTrial]:
+        """Return the models of this setting, of these kinds, with their losses."""
         of_map = (setting.gamma, setting.n_features)
         makers = {
             "plain": (of_map, self._plain),
@@ -228,7 +228,7 @@ class Pilot:
             "propagated": ((*of_map, setting.n_neighbors), self._propagated),
         }
         found: list[SearchTrial] = []
-        for name in sorted(self.candidates):
+        for name in sorted(kinds):
             on, make = makers[name]
             if (name, on) not in self._tried:
                 self._tried[name, on] = make(setting)

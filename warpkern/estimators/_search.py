@@ -52,7 +52,8 @@ class Search(BaseEstimator):  # type: ignore[misc]
     Bandwidth, neighbours and power are chosen in this order, from the first of their values on,
     where another has to lower the loss by three per cent to be taken, and each is kept for those
     that follow. Parameters that were given a value are left alone: so is all of a stage that was
-    given as an object, but for what is "auto" in it.
+    given as an object, but for what is "auto" in it. The bandwidth that suits the labels alone best
+    is tried for the other models as well.
 
     For each setting there are a model of the labels alone, models with the warp for three weights
     of the operator, and models of propagated targets. The best of them counts. The number of
@@ -103,8 +104,8 @@ class Search(BaseEstimator):  # type: ignore[misc]
             return Setting(n_features=d), []
         table: list[SearchTrial] = []
 
-        def loss(setting: Setting) -> float:
-            found = pilot.trials(setting)
+        def loss(setting: Setting, kinds: set[str] = pilot.candidates) -> float:
+            found = pilot.trials(setting, kinds)
             table.extend(trial for trial in found if trial not in table)
             least = min(found, key=lambda trial: trial.loss)
             report(f"{setting}: {least.loss:.4g} ({least.candidate})")
@@ -112,14 +113,18 @@ class Search(BaseEstimator):  # type: ignore[misc]
 
         values = self._values(pilot, free)
         first = {name: tried[0] for name, tried in values.items() if tried}
-        line = _Line(Setting(n_features=pilot.n_features, **first), pilot, loss)
+        start = Setting(n_features=pilot.n_features, **first)
+        if values["gamma"] and "plain" in pilot.candidates and len(pilot.candidates) > 1:
+            # What suits the labels alone may be far from where the graph helps most.
+            alone = _Line(start, pilot, lambda setting: loss(setting, {"plain"}))
+            alone.goes_along("gamma", values["gamma"])
+            line = _Line(start, pilot, loss)
+            line.goes_along("gamma", values.pop("gamma"))
+            line.tries("gamma", alone.best.gamma)
+        else:
+            line = _Line(start, pilot, loss)
         for name, tried in values.items():
-            for value in tried[1:]:
-                line.tries(name, value)
-            if name == "gamma":
-                beyond = iter(_beyond(tried, line.best.gamma))
-                while (value := next(beyond, None)) is not None and line.tries(name, value):
-                    pass
+            line.goes_along(name, tried)
         if d is not None and d >= _LEAST_HALVED and pilot.is_whole:
             d = line.enough_features(d)
         return replace(line.best, n_features=d), table
@@ -183,6 +188,15 @@ class _Line:
             self.best, self._least = changed, found
         self._pilot.keep(self.best)
         return better
+
+    def goes_along(self, name: str, values: Sequence[Any]) -> None:
+        """Try all values of a parameter, and bandwidths beyond if the outermost is the best."""
+        for value in values[1:]:
+            self.tries(name, value)
+        if name == "gamma":
+            beyond = iter(_beyond(values, self.best.gamma))
+            while (value := next(beyond, None)) is not None and self.tries(name, value):
+                pass
 
     def enough_features(self, d: int) -> int:
         """Return d, or half of it if that costs hardly anything."""
