@@ -42,7 +42,7 @@ def blobs(n_pool=120, n_new=30, is_small=True):
     y = rng.integers(3, size=n_pool + n_new)
     X = rng.normal(size=(len(y), 4)) + 4 * np.eye(3, 4)[y]
     splits = tuple(rng.permutation(n_pool)[:15] for _ in range(2))
-    return Problem("blobs", X, y, n_pool, splits, 64, {"rest": False, "new": True}, is_small)
+    return Problem("blobs", X, y, n_pool, splits, 64, {"rest": False, "new": True}, is_small, 1)
 
 
 def laplacian(data, power):
