@@ -126,77 +126,53 @@ def _trials(problem: Problem, kind: str, draws: Sequence[Index], grid: Grid) -> 
     rng = np.random.default_rng(0)
     scale = choose_gamma("auto", host_sample(problem.pool, rng), random_state=rng)
     gammas = [factor * scale for factor in grid.gammas]
-    alphas = [weight / problem.n_pool for weight in grid.weights]
+    warps = [
+        (power, weight / problem.n_pool) for power, weight in product(grid.powers, grid.weights)
+    ]
     union = np.unique(np.concatenate(draws))
-    if kind in ("RF", "LapRF"):
-        yield from _by_features(problem, kind, union, gammas, alphas, grid.powers)
-    elif kind == "":
+    if kind == "":
         for gamma in gammas:
             yield Chosen(gamma), _kernel_rows(problem, union, RBF(gamma))
+    elif kind == "RF":
+        for gamma in gammas:
+            yield Chosen(gamma), _feature_rows(union, _features(problem, gamma, union)[1])
+    elif kind == "Lap":
+        for gamma, (power, alpha) in product(gammas, warps):
+            M = LaplacianPower(alpha, power).fit(problem.graph)
+            kernel = WarpedKernel(RBF(gamma), problem.pool, M)
+            yield Chosen(gamma, alpha, power), _kernel_rows(problem, union, kernel)
+    elif kind == "Lever":
+        operator = cache(partial(_landmarks, problem))  # solves take nearly all of the time
+        for gamma, (power, alpha) in product(gammas, warps):
+            trial = Chosen(gamma, alpha, power)
+            yield trial, partial(_landmark_rows, problem, trial, operator)
     else:
-        by_kernel = _by_warped_kernel if kind == "Lap" else _by_landmarks
-        yield from by_kernel(problem, union, gammas, alphas, grid.powers)
-
-
-def _by_features(
-    problem: Problem,
-    kind: str,
-    union: Index,
-    gammas: list[float],
-    alphas: list[float],
-    powers: tuple[int, ...],
-) -> Trials:
-    d = min(problem.d, _FEATURES) if problem.is_small else problem.d // _SHARE
-    for gamma in gammas:
-        phi = features(problem, gamma, d)
-        Phi = phi.transform(problem.points(union))
-        if kind == "RF":
-            yield Chosen(gamma), _feature_rows(union, Phi)
-            continue
-        for power in powers:
+        for gamma, power in product(gammas, grid.powers):
+            phi, Phi = _features(problem, gamma, union)
             M = LaplacianPower(1.0, power).fit(problem.graph)
-            warps = fit_warps(phi, problem.pool, M)
-            for alpha in alphas:
-                F = warps.at(alpha).transform(Phi)
+            family = fit_warps(phi, problem.pool, M)  # one accumulation for all alpha
+            for alpha in (alpha for p, alpha in warps if p == power):
+                F = family.at(alpha).transform(Phi)
                 yield Chosen(gamma, alpha, power), _feature_rows(union, F)
 
 
-def _by_warped_kernel(
-    problem: Problem,
-    union: Index,
-    gammas: list[float],
-    alphas: list[float],
-    powers: tuple[int, ...],
-) -> Trials:
-    for gamma, power, alpha in product(gammas, powers, alphas):
-        M = LaplacianPower(alpha, power).fit(problem.graph)
-        kernel = WarpedKernel(RBF(gamma), problem.pool, M)
-        yield Chosen(gamma, alpha, power), _kernel_rows(problem, union, kernel)
-
-
-def _by_landmarks(
-    problem: Problem,
-    union: Index,  # noqa: ARG001 - landmarks are those of a draw
-    gammas: list[float],
-    alphas: list[float],
-    powers: tuple[int, ...],
-) -> Trials:
-    for power in powers:
-        # Solves take nearly all of the time.
-        operator = cache(lambda draw, power=power: _landmarks(problem, power, draw))
-        for gamma, alpha in product(gammas, alphas):
-            trial = Chosen(gamma, alpha, power)
-            yield trial, partial(_landmark_rows, problem, trial, operator)
+def _features(problem: Problem, gamma: float, rows: Index) -> tuple[Any, Any]:
+    """Return a map of as many features as suffice to choose by, and those of some rows."""
+    d = min(problem.d, _FEATURES) if problem.is_small else problem.d // _SHARE
+    phi = features(problem, gamma, d)
+    return phi, phi.transform(problem.points(rows))
 
 
 def _landmarks(problem: Problem, power: int, draw: bytes) -> Any:
+    """Return the operator of alpha = 1 for a draw, which is hashable as bytes."""
     return landmark_operator(problem, 1.0, power, np.frombuffer(draw, dtype=np.int64))
 
 
 def _landmark_rows(
-    problem: Problem, trial: Chosen, operator: Callable[[bytes], Any], draw: Index
+    problem: Problem, trial: Chosen, operator: Callable[[int, bytes], Any], draw: Index
 ) -> Any:
-    M = operator(draw.tobytes()).scaled(trial.alpha)
+    """Return the factor of the kernel of Lever et al. on a draw."""
+    M = operator(trial.power, draw.tobytes()).scaled(trial.alpha)
     kernel = LandmarkKernel(RBF(trial.gamma), problem.pool, M)
     return row_factor(kernel(problem.points(draw)))
 

@@ -12,7 +12,6 @@ from typing import Any, Protocol
 
 import numpy as np
 from warpkern.array import (
-    cholesky,
     cholesky_semidefinite,
     namespace,
     solve_triangular,
@@ -134,16 +133,22 @@ class ByKernel:
 
 def row_factor(K: Any) -> Any:
     """F with F F^T = K, up to rounding: a kernel as features of its rows."""
-    xp = namespace(K)
-    rounding = float(xp.finfo(K.dtype).eps) * float(xp.linalg.trace(K))
-    return cholesky_semidefinite(K, rounding, first=1.0)
+    return cholesky_semidefinite(K, _rounding(K), first=1.0)
 
 
 def _shifted(G: Any, B: Any, lam: float) -> Any:
     """(G + lambda I)^-1 B for a psd matrix G."""
     xp = namespace(G)
-    R = cholesky(G + lam * xp.eye(G.shape[0], dtype=G.dtype, device=G.device))
+    identity = xp.eye(G.shape[0], dtype=G.dtype, device=G.device)
+    # The sums of a large G in single precision may be off by as much as a small lambda.
+    R = cholesky_semidefinite(G + lam * identity, _rounding(G))
     return solve_triangular(R, solve_triangular(R, B), transpose=True)
+
+
+def _rounding(G: Any) -> float:
+    """Return by how much rounding may lower eigenvalues of a psd matrix."""
+    xp = namespace(G)
+    return float(xp.finfo(G.dtype).eps) * float(xp.linalg.trace(G))
 
 
 def features(problem: Problem, gamma: float, d: int) -> Any:

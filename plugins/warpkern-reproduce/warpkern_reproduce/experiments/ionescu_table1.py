@@ -99,18 +99,18 @@ def _difference(column: str, models: dict[str, list[float]], first: str, second:
 
 
 def apart(column: str, rows: list[Row]) -> str:
-    """Return which models are further from the paper's than both spreads, summed and doubled."""
+    """Return which models are further from the paper's than its standard deviation."""
     sides: dict[str, list[str]] = {"lower": [], "higher": []}
     for row in rows:
         if row.paper is None or row.paper_spread is None:
             continue
-        if abs(row.mean - row.paper) > 2 * (row.paper_spread + (row.spread or 0.0)):
+        if abs(row.mean - row.paper) > row.paper_spread:
             side = "lower" if row.mean < row.paper else "higher"
             sides[side].append(row.label.removeprefix(f"{column}, "))
     told = [f"{side} {', '.join(names)}" for side, names in sides.items() if names]
     if not told:
-        return "No model is further from the paper's than twice both spreads."
-    return f"Further from the paper's than twice both spreads: {'; '.join(told)}."
+        return "No mean is further from the paper's than the paper's standard deviation."
+    return f"Further from the paper's mean than its standard deviation: {'; '.join(told)}."
 
 
 def draw(result: Result) -> Figure:
