@@ -52,8 +52,8 @@ SMALL = {
     "USPS": Small("uspst", 400, {"USPS (t)": False, "USPS (oos)": True}),
 }
 LARGE = {
-    "MNIST": Large("mnist", 10_000, 50_000, 10_000, 10),
-    "CIFAR10": Large("cifar10_gist384", 20_000, 30_000, 10_000, 3),
+    "MNIST": Large("mnist", 10_000, 50_000, 10_000, 5),
+    "CIFAR10": Large("cifar10_gist384", 20_000, 30_000, 10_000, 2),
 }
 # What the quick profile leaves of large sets, of rows that have no label in any draw, of features.
 _QUICK = {"n_rest": 250, "n_labeled": 400, "n_unlabeled": 1600, "n_new": 1000, "d": 800}
