@@ -34,7 +34,6 @@ REGS = (1e-3, 1e-2, 1e-1, 1.0, 10.0)
 PENALTIES = (1.0, 10.0, 100.0)
 _FEATURES = 2000  # that suffice to choose by
 _SHARE = 10  # of the labelled rows and features of a large set one in so many
-_FEW_SOLVES = 2  # the largest power of landmarks on a large set: more takes more linear systems
 _FOLDS = 5
 
 Rows = Callable[[Index], Any]
@@ -145,8 +144,6 @@ def _trials(problem: Problem, kind: str, draws: Sequence[Index], grid: Grid) -> 
     elif kind == "Lever":
         operator = cache(partial(_landmarks, problem))  # solves take nearly all of the time
         for gamma, (power, alpha) in product(gammas, warps):
-            if power > _FEW_SOLVES and not problem.is_small:
-                continue
             trial = Chosen(gamma, alpha, power)
             yield trial, partial(_landmark_rows, problem, trial, operator)
     else:

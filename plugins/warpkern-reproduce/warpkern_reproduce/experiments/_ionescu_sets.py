@@ -52,7 +52,7 @@ SMALL = {
     "USPS": Small("uspst", 400, {"USPS (t)": False, "USPS (oos)": True}),
 }
 LARGE = {
-    "MNIST": Large("mnist", 10_000, 50_000, 10_000, 5),
+    "MNIST": Large("mnist", 10_000, 50_000, 10_000, 10),
     "CIFAR10": Large("cifar10_gist384", 20_000, 30_000, 10_000, 2),
 }
 # What the quick profile leaves of large sets, of rows that have no label in any draw, of features.

@@ -164,9 +164,9 @@ EXPERIMENT = Experiment(
         "tenth of the features on the others. Regulariser and C are relative to the mean diagonal "
         "of the kernel. Two of our settings were made after a look at test errors of TEXT: heads "
         "without an intercept, and how far the values of c and alpha reach. To keep "
-        "within an hour, SVM, KRR and Lever have the first five draws on MNIST and the first two "
-        "on CIFAR10. In the quick profile there are two draws, fewer points, 800 features and "
-        "fewer values to choose from."
+        "within an hour, SVM, KRR and Lever have the first two draws alone on CIFAR10. In the "
+        "quick profile there are two draws, fewer points, 800 features and fewer values to choose "
+        "from."
     ),
     run=run,
     draw=draw,
