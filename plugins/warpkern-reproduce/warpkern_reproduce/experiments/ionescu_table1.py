@@ -47,7 +47,7 @@ PAPER = {
 NOTES = {
     "TEXT": "The paper's q, c and landmarks are not known; ours are set, or chosen by 50 labels.",
     "USPS (t)": "As for TEXT.",
-    "USPS (oos)": "As for TEXT, and the 400 images are not the same as the paper's.",
+    "USPS (oos)": "As for TEXT, and the 400 images need not be the paper's.",
     "MNIST": (
         "The paper's regularisers are not known, and ours are chosen on a tenth of the labels; "
         "with about as many labels as features, ridge regression depends much on them."
