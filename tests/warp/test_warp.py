@@ -107,6 +107,25 @@ def test_rank_is_the_best_low_rank_approximation_of_the_warped_kernel(backend, p
     np.testing.assert_allclose(np.trace(missing), spectrum[:-5].sum(), atol=1e-10)
 
 
+@pytest.mark.parametrize("rank", [1, 5, D])
+def test_directions_are_in_order_so_that_the_first_are_those_of_a_lower_rank(backend, rank, points):
+    X = backend.asarray(points)
+    phi, M = stages(X)
+    Phi = phi.transform(X)
+    whole = fit_warp(phi, X, M, rank=D)
+    some, alone = (
+        to_host(warp.transform(Phi)) for warp in (whole.leading(rank), fit_warp(phi, X, M, rank=rank))
+    )
+    np.testing.assert_allclose(some @ some.T, alone @ alone.T, atol=1e-9)
+
+
+@pytest.mark.parametrize("rank", [0, 6, 2.5])
+def test_directions_that_a_warp_does_not_have_are_refused(rank, points):
+    phi, M = stages(points)
+    with pytest.raises(InvalidParameterError, match="'rank'"):
+        fit_warp(phi, points, M, rank=5).leading(rank)
+
+
 def test_rank_far_below_the_number_of_features_still_tells_two_moons_apart():
     """More features than points: most directions vanish on all points, and must not be kept."""
     X, y = make_two_moons(300, n_labeled=10, random_state=0)

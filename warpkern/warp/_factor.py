@@ -9,14 +9,14 @@ warped features.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol, Self
 
 import array_api_extra as xpx
 
 from ..array import Array, accumulation_dtype, cholesky, eigh_smallest, namespace, solve_triangular
 from ..contracts import LandmarkOperator
-from ..exceptions import NotPositiveDefiniteError
+from ..exceptions import NotPositiveDefiniteError, invalid_parameter, require_integer
 from ..kernels import warped_root
 
 __all__ = [
@@ -150,6 +150,16 @@ class SpectralWarp(_DenseWarp):
         _, V = eigh_smallest(-_symmetric(solve_triangular(R, solve_triangular(R, C).T)), rank)
         B = solve_triangular(R, V, transpose=True)
         return cls(xp.astype(B, dtype, copy=False), accumulation)
+
+    def leading(self, rank: int) -> Self:
+        """Return the warp by the `rank` smoothest of its directions.
+
+        Directions are in order, so that one decomposition has the warps of all ranks.
+        """
+        most = self.B.shape[1]
+        if require_integer(self, "rank", rank) > most:
+            raise invalid_parameter(self, "rank", f"an integer from 1 to {most}", rank)
+        return replace(self, B=self.B[:, :rank])
 
     def describe(self) -> str:
         """Return what the warp is, and how it was accumulated."""

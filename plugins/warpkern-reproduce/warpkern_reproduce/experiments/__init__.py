@@ -11,6 +11,8 @@ __all__ = ["NAMES", "experiment"]
 NAMES = (
     "ionescu-fig1",
     "ionescu-fig2",
+    "ionescu-fig3",
+    "ionescu-table3",
     "lecture-strategies",
     "lever-fig4",
     "slkl-fig1",
