@@ -9,14 +9,14 @@ warped features.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Protocol, Self
 
 import array_api_extra as xpx
 
 from ..array import Array, accumulation_dtype, cholesky, eigh_smallest, namespace, solve_triangular
 from ..contracts import LandmarkOperator
-from ..exceptions import NotPositiveDefiniteError, invalid_parameter, require_integer
+from ..exceptions import NotPositiveDefiniteError
 from ..kernels import warped_root
 
 __all__ = [
@@ -128,7 +128,8 @@ class SpectralWarp(_DenseWarp):
         \qquad B^\top (I + U) B = I.
 
     So f = Phi b varies most over the points for its roughness, and the Gram matrix of Phi B
-    is the best approximation of rank r to that of the warped kernel. With r = d it is the whole.
+    is the best approximation of rank r to that of the warped kernel. With r = d it is the whole,
+    and its first columns are those of a lower rank.
 
     Notes
     -----
@@ -150,16 +151,6 @@ class SpectralWarp(_DenseWarp):
         _, V = eigh_smallest(-_symmetric(solve_triangular(R, solve_triangular(R, C).T)), rank)
         B = solve_triangular(R, V, transpose=True)
         return cls(xp.astype(B, dtype, copy=False), accumulation)
-
-    def leading(self, rank: int) -> Self:
-        """Return the warp by the `rank` smoothest of its directions.
-
-        Directions are in order, so that one decomposition has the warps of all ranks.
-        """
-        most = self.B.shape[1]
-        if require_integer(self, "rank", rank) > most:
-            raise invalid_parameter(self, "rank", f"an integer from 1 to {most}", rank)
-        return replace(self, B=self.B[:, :rank])
 
     def describe(self) -> str:
         """Return what the warp is, and how it was accumulated."""
