@@ -64,7 +64,7 @@ MODELS = ("RFKRR", "LapRFKRR")
 GAMMAS, POWERS = (0.001, 0.003, 0.01, 0.03), (1, 2)
 ALPHAS = (0.01, 0.1, 1.0, 10.0, 100.0)  # times 30,000 / N, which is the library's own
 REGS = (1e-5, 1e-4, 1e-3, 1e-2, 1e-1)  # for many labels; for few those of KRR
-PILOT, PILOT_LABELS = 32_768, 2_112
+PILOT, PILOT_LABELS = 32_768, 1_056
 MANY, HELD_OUT = 2, 5  # labels for a feature, where they are many; of these one of so many
 _BLOCK = 4096
 PROTOCOL = (
@@ -402,12 +402,15 @@ class Grid:
         than `PILOT_LABELS` of them.
         """
         pilot = poses.taken(poses.rows(PILOT, 0))
+        sizes = {n: min(n, PILOT_LABELS) for n in counts}
+        tried = dict.fromkeys(sizes.values())
         losses: dict[tuple[str, int], dict[Kernel, float]] = {}
         for gamma, power in product(self.gammas, (0, *self.powers)):
             kernel = Kernel(gamma, power, d)
             Phi = kernel.features(pilot).transform(pilot.X[:PILOT_LABELS, :])
-            known = [FewLabels(Phi[:n, :], pilot.Y[: min(n, PILOT_LABELS), :]) for n in counts]
+            known = [FewLabels(Phi[:n, :], pilot.Y[:n, :]) for n in tried]
             fits = best_fits(known, kernel.warps(pilot), self.alphas)
-            for n, fit in zip(counts, fits, strict=True):
+            for n, fit in zip(tried, fits, strict=True):
                 losses.setdefault((MODELS[power > 0], n), {})[kernel] = fit.loss
-        return {key: min(tried, key=lambda k: tried[k]) for key, tried in losses.items()}
+        best = {key: min(found, key=lambda k: found[k]) for key, found in losses.items()}
+        return {(model, n): best[model, sizes[n]] for model in MODELS for n in counts}
