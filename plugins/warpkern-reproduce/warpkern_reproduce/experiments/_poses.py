@@ -34,6 +34,7 @@ from .._experiment import Settings
 
 __all__ = [
     "ALPHAS",
+    "MEMORY",
     "MODELS",
     "NEIGHBORS",
     "PROTOCOL",
@@ -66,6 +67,7 @@ ALPHAS = (0.01, 0.1, 1.0, 10.0, 100.0)  # times 30,000 / N, which is the library
 REGS = (1e-5, 1e-4, 1e-3, 1e-2, 1e-1)  # for many labels; for few those of KRR
 PILOT, PILOT_LABELS = 32_768, 1_056
 MANY, HELD_OUT = 2, 5  # labels for a feature, where they are many; of these one of so many
+MEMORY = "6GB"  # for an accumulation
 _BLOCK = 4096
 PROTOCOL = (
     "Human3.6M has a licence and is not at hand: these are poses of the CMU motion capture "
@@ -190,7 +192,7 @@ class Kernel:
         if self.power == 0:
             return None
         M = LaplacianPower(power=self.power).fit(poses.graph)
-        found = fit_warps(self.features(poses), poses.X, M)
+        found = fit_warps(self.features(poses), poses.X, M, memory_limit=MEMORY)
         assert isinstance(found, CholeskyFamily)
         return found
 
@@ -274,7 +276,7 @@ class Moments:
             Phi = wide.transform(X[rows, :])
             f = f + xp.sum(Phi, axis=0)
             b = b + Phi.T @ Y[rows, :]
-        C = second_moment(wide, X)
+        C = second_moment(wide, X, memory_limit=MEMORY)
         return cls(X.shape[0], f, xp.sum(Y, axis=0), C, b, float(xp.sum(Y**2)))
 
     def __add__(self, other: Moments) -> Moments:

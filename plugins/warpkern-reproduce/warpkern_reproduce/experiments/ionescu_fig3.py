@@ -20,6 +20,7 @@ from warpkern.warp import CholeskyFamily, SpectralWarp, fit_warps, second_moment
 from .._experiment import Experiment, Result, Row, Settings, Table
 from ._poses import (
     ALPHAS,
+    MEMORY,
     MODELS,
     NEIGHBORS,
     PROTOCOL,
@@ -127,7 +128,7 @@ def by_rank(settings: Settings, seeds: range) -> Truncated:
     phi, warps = kernel.features(poses), kernel.warps(poses)
     assert warps is not None
     alpha = best_fits([_known(poses, phi, seeds[0])], warps, grid.alphas)[0].alpha
-    C = second_moment(phi, poses.X)
+    C = second_moment(phi, poses.X, memory_limit=MEMORY)
     directions = truncations(warps, alpha, C)
     known = [_known(poses, phi, seed) for seed in seeds]
     errors = {
