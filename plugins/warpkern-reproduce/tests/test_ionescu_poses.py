@@ -22,6 +22,7 @@ from warpkern_reproduce.experiments._poses import (
     Poses,
     Weighed,
     best_fits,
+    chosen_kernels,
     labels,
     pose_error,
     upright,
@@ -180,14 +181,25 @@ def test_the_weight_of_least_error_off_the_labels_is_taken(stages):
 def test_kernels_are_chosen_for_both_models_and_measured():
     poses = Poses.drawn(Settings(), 120, 12)
     grid = Grid((0.01, 0.1), (1,), (1.0,))
-    kernels = grid.chosen(poses, (30, 20), D)
+    losses = grid.losses(poses, (30, 20), D)
+    kernels = chosen_kernels(losses)
     assert set(kernels) == {(m, n) for m in ("RFKRR", "LapRFKRR") for n in (30, 20)}
     assert all((kernel.power > 0) == (m == "LapRFKRR") for (m, _), kernel in kernels.items())
+    assert all(losses[key][kernel] == min(losses[key].values()) for key, kernel in kernels.items())
     key = ("LapRFKRR", 20)
     found = ionescu_table3.measured(poses, kernels[key], grid, [key], {20: 3})
     errors, weights = found[key]
     assert len(errors) == 3
     assert weights == [1.0] * 3
+
+
+def test_the_gain_of_one_kernel_is_that_of_the_root_of_its_loss():
+    losses = {
+        ("RFKRR", 20): {Kernel(0.1, 0, D): 4.0, Kernel(1.0, 0, D): 1.0},
+        ("LapRFKRR", 20): {Kernel(0.1, 1, D): 1.0, Kernel(0.1, 2, D): 3.0, Kernel(1.0, 1, D): 1.0},
+    }
+    rows = ionescu_table3._by_gamma(losses, Grid((0.1, 1.0)), 20).rows
+    assert [row.mean for row in rows] == [50.0, 0.0]
 
 
 def test_whole_truncations_are_the_warp_and_the_paper_s_are_in_the_order_of_eigenvalues(stages):

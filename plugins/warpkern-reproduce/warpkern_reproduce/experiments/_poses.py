@@ -43,11 +43,13 @@ __all__ = [
     "Grid",
     "Kernel",
     "Labels",
+    "Losses",
     "ManyLabels",
     "Moments",
     "Poses",
     "Weighed",
     "best_fits",
+    "chosen_kernels",
     "labels",
     "pose_error",
     "upright",
@@ -64,15 +66,16 @@ NEIGHBORS = 10
 MODELS = ("RFKRR", "LapRFKRR")
 GAMMAS, POWERS = (0.001, 0.003, 0.01, 0.03), (1, 2)
 ALPHAS = (0.01, 0.1, 1.0, 10.0, 100.0)  # times 30,000 / N, which is the library's own
-REGS = (1e-5, 1e-4, 1e-3, 1e-2, 1e-1)  # for many labels; for few those of KRR
+REGS = (1e-4, 1e-3, 1e-2, 1e-1, 1.0)  # for many labels; for few those of KRR
 PILOT, PILOT_LABELS = 32_768, 1_056
 MANY, HELD_OUT = 2, 5  # labels for a feature, where they are many; of these one of so many
 MEMORY = "6GB"  # for an accumulation
 _BLOCK = 4096
 PROTOCOL = (
     "Human3.6M has a licence and is not at hand: these are poses of the CMU motion capture "
-    "database, each distinct one taken about four times and seen from random sides, without "
-    "perspective. Those to test on are of other people, a tenth of all, drawn by chance. As in the "
+    "database seen from random sides, without perspective, each distinct one as often as is needed "
+    "(five times at most). Those to test on are of other people, a tenth of all, drawn by chance; "
+    "recordings that the database has under the numbers of two people count once. As in the "
     "paper the hips are the origin, the line from there to the neck points upwards, and the mean "
     "length of the bones in the plane is 1; the pose in space is turned with what is seen. Errors "
     "are means over the joints, of which the hips have none. The paper does not give gamma, q, c, "
@@ -389,6 +392,9 @@ def best_fits(
     return found
 
 
+Losses = dict[tuple[str, int], dict[Kernel, float]]
+
+
 @dataclass(frozen=True)
 class Grid:
     """What is tried."""
@@ -397,22 +403,26 @@ class Grid:
     powers: tuple[int, ...] = POWERS
     alphas: tuple[float, ...] = ALPHAS
 
-    def chosen(self, poses: Poses, counts: Sequence[int], d: int) -> dict[tuple[str, int], Kernel]:
-        """Return the kernels that suit n labels best, by the name of the model and n.
+    def losses(self, poses: Poses, counts: Sequence[int], d: int) -> Losses:
+        """Return the squared errors of n labels, left out one by one, at the best weight.
 
-        By leaving one out among labels of the first draw, in a part of the points and with no more
-        than `PILOT_LABELS` of them.
+        They are labels of the first draw, in a part of the points, and `PILOT_LABELS` at most: for
+        more of them the errors are those of so many.
         """
         pilot = poses.taken(poses.rows(PILOT, 0))
         sizes = {n: min(n, PILOT_LABELS) for n in counts}
         tried = dict.fromkeys(sizes.values())
-        losses: dict[tuple[str, int], dict[Kernel, float]] = {}
+        found: Losses = {}
         for gamma, power in product(self.gammas, (0, *self.powers)):
             kernel = Kernel(gamma, power, d)
             Phi = kernel.features(pilot).transform(pilot.X[:PILOT_LABELS, :])
             known = [FewLabels(Phi[:n, :], pilot.Y[:n, :]) for n in tried]
             fits = best_fits(known, kernel.warps(pilot), self.alphas)
             for n, fit in zip(tried, fits, strict=True):
-                losses.setdefault((MODELS[power > 0], n), {})[kernel] = fit.loss
-        best = {key: min(found, key=lambda k: found[k]) for key, found in losses.items()}
-        return {(model, n): best[model, sizes[n]] for model in MODELS for n in counts}
+                found.setdefault((MODELS[power > 0], n), {})[kernel] = fit.loss
+        return {(model, n): found[model, sizes[n]] for model in MODELS for n in counts}
+
+
+def chosen_kernels(losses: Losses) -> dict[tuple[str, int], Kernel]:
+    """Return the kernels of least loss, by the name of the model and the number of labels."""
+    return {key: min(tried, key=lambda k: tried[k]) for key, tried in losses.items()}

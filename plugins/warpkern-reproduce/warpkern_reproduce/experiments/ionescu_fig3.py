@@ -30,6 +30,7 @@ from ._poses import (
     Poses,
     Weighed,
     best_fits,
+    chosen_kernels,
 )
 
 LABELS = 528
@@ -123,7 +124,7 @@ def by_rank(settings: Settings, seeds: range) -> Truncated:
     ranks = np.linspace(d // 40, d, settings.pick(quick=6, full=20)).astype(int).tolist()
     repeat = settings.pick(quick=5, full=1)
     poses = Poses.drawn(settings, n, n_new)
-    kernels = grid.chosen(poses, (LABELS,), d)
+    kernels = chosen_kernels(grid.losses(poses, (LABELS,), d))
     plain, kernel = (kernels[model, LABELS] for model in MODELS)
     phi, warps = kernel.features(poses), kernel.warps(poses)
     assert warps is not None
