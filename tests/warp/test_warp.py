@@ -107,6 +107,16 @@ def test_rank_is_the_best_low_rank_approximation_of_the_warped_kernel(backend, p
     np.testing.assert_allclose(np.trace(missing), spectrum[:-5].sum(), atol=1e-10)
 
 
+@pytest.mark.parametrize("rank", [1, 5, D])
+def test_directions_are_in_order_so_that_the_first_are_those_of_a_lower_rank(backend, rank, points):
+    X = backend.asarray(points)
+    phi, M = stages(X)
+    Phi = phi.transform(X)
+    some = to_host(Phi @ fit_warp(phi, X, M, rank=D).B[:, :rank])
+    alone = to_host(fit_warp(phi, X, M, rank=rank).transform(Phi))
+    np.testing.assert_allclose(some @ some.T, alone @ alone.T, atol=1e-9)
+
+
 def test_rank_far_below_the_number_of_features_still_tells_two_moons_apart():
     """More features than points: most directions vanish on all points, and must not be kept."""
     X, y = make_two_moons(300, n_labeled=10, random_state=0)

@@ -10,7 +10,7 @@ from ._factor import (
     SymmetricWarp,
     Warp,
 )
-from ._family import WarpFamily
+from ._family import CholeskyFamily, WarpFamily
 from ._features import AsTheyAre, Features, WarpedRows, kept_features
 from ._fit import fit_warp, fit_warps, second_moment
 from ._order import locality_order
@@ -18,6 +18,7 @@ from ._plan import Plan, Size, plan_accumulation
 
 __all__ = [
     "AsTheyAre",
+    "CholeskyFamily",
     "CholeskyWarp",
     "Features",
     "IdentityWarp",

@@ -128,7 +128,8 @@ class SpectralWarp(_DenseWarp):
         \qquad B^\top (I + U) B = I.
 
     So f = Phi b varies most over the points for its roughness, and the Gram matrix of Phi B
-    is the best approximation of rank r to that of the warped kernel. With r = d it is the whole.
+    is the best approximation of rank r to that of the warped kernel. With r = d it is the whole,
+    and its first columns are those of a lower rank.
 
     Notes
     -----

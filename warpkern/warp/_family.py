@@ -21,7 +21,17 @@ class WarpFamily(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class CholeskyFamily:
-    """B = R^-T with R R^T = I + factor U."""
+    """B = R^-T with R R^T = I + factor U.
+
+    Attributes
+    ----------
+    U : (d, d)
+        Phi^T M Phi.
+    dtype : data type
+        Of the features.
+    accumulation : str
+        How U was summed.
+    """
 
     U: Array
     dtype: Any

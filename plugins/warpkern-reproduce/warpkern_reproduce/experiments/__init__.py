@@ -11,8 +11,10 @@ __all__ = ["NAMES", "experiment"]
 NAMES = (
     "ionescu-fig1",
     "ionescu-fig2",
+    "ionescu-fig3",
     "ionescu-table1",
     "ionescu-table2",
+    "ionescu-table3",
     "lecture-strategies",
     "lever-fig4",
     "slkl-fig1",
