@@ -302,7 +302,6 @@ EXPERIMENT = Experiment(
         "smoothest, rank d": (55, 100),
         "smoothest, rank d/4": (55, 105),
         "more error, smoothest, rank d/4, in %": (-10, 15),
-        "times as long, rank d beside d/4": (0.5, 20),
         "50 labels, d = 1,000": (5, 25),
         "200 labels, d = 1,000": (2, 12),
         "off by labels, fewest to most, most features": (1, 20),
