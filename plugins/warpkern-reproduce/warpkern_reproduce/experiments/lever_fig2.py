@@ -58,8 +58,8 @@ EXPERIMENT = Experiment(
     reference=f"{REFERENCE}, figure 2 and section 5.1",
     protocol=PROTOCOL
     + (
-        "The paper's 2,405 images of 2 and 3 are not named; ours are drawn once from all. The budget "
-        "LapSVM is not in this figure of the paper."
+        "The 2,405 images of 2 and 3 are not named in the paper; ours are drawn once from all. The "
+        "budget LapSVM is not in this figure of the paper."
     ),
     run=run,
     draw=draw_curves,
