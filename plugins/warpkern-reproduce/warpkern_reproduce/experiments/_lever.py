@@ -43,7 +43,7 @@ __all__ = [
 ]
 
 REFERENCE = "Lever, Diethe and Shawe-Taylor (2012)"
-NEIGHBORS, RIDGE, FOLDS, C = 5, 1e-4, 5, 10.0
+NEIGHBORS, RIDGE, TOL, FOLDS, C = 5, 1e-4, 1e-6, 5, 10.0
 POWERS, WEIGHTS, WIDTHS = (1, 2), (1e2, 3e3, 1e5, 3e6, 1e8), (0.03, 0.1, 0.3)
 SHARE = 0.8  # of the labelled points: the landmarks among them
 LISTED = 24  # neighbours kept of each point, enough for five of them to be in any sample
@@ -51,6 +51,7 @@ LEAST = 2  # labels of either class: with one, a fold would leave none
 CHOSEN = {
     "k": NEIGHBORS,
     "ridge": RIDGE,
+    "relative residual of the linear systems": TOL,
     "share of the labelled points that are landmarks": SHARE,
     "C, of a kernel with a mean diagonal of 1": C,
     "p tried": POWERS,
@@ -249,10 +250,8 @@ def by_landmarks(trial: Trial) -> Method:
     """Return the kernel of eq. 6, by the graph of the sample and few landmarks."""
     rows = np.unique(np.concatenate([trial.landmarks(count) for count in trial.counts]))
     n = trial.graph.n_nodes
-    operators = {
-        p: LandmarkLaplacian(alpha=1 / n, power=p, ridge=RIDGE, landmarks=rows).fit(trial.graph)
-        for p in POWERS
-    }
+    options = {"alpha": 1 / n, "ridge": RIDGE, "tol": TOL, "landmarks": rows}
+    operators = {p: LandmarkLaplacian(power=p, **options).fit(trial.graph) for p in POWERS}
 
     def method(n_labels: int, at: Setting) -> Candidate:
         places = np.searchsorted(rows, trial.landmarks(n_labels))
