@@ -63,5 +63,12 @@ EXPERIMENT = Experiment(
     ),
     run=run,
     draw=draw_curves,
-    bounds={"letter D / O, landmarks, 40 labels": (0, 12)},
+    bounds={
+        "letter D / O, landmarks, 40 labels": (2, 15),
+        "letter O / Q, landmarks, 40 labels": (4, 20),
+        "MNIST 2 / 3, RBF SVM, 10 labels": (5, 30),
+        "MNIST 2 / 3, LapSVM, 40 labels": (0.5, 8),
+        "MNIST 2 / 3, landmarks, 40 labels": (0.5, 10),
+        "MNIST 2 / 3, RBF SVM less landmarks": (0, 15),
+    },
 )

@@ -63,5 +63,11 @@ EXPERIMENT = Experiment(
     ),
     run=run,
     draw=draw_curves,
-    bounds={"MNIST 3 / 8, landmarks, 40 labels": (0, 25)},
+    bounds={
+        "MNIST 3 / 8, landmarks, 40 labels": (2, 16),
+        "MNIST 4 / 9, landmarks, 40 labels": (2, 18),
+        "MNIST odd / even, landmarks, 40 labels": (8, 32),
+        "MNIST 3 / 8, RBF SVM less landmarks": (0, 15),
+        "MNIST 4 / 9, RBF SVM less landmarks": (0, 15),
+    },
 )
