@@ -33,13 +33,10 @@ __all__ = [
     "RidgePower",
     "Task",
     "Trial",
-    "curves",
     "differences",
     "draw_curves",
-    "error_table",
     "images",
-    "measure",
-    "smaller",
+    "run_curves",
 ]
 
 REFERENCE = "Lever, Diethe and Shawe-Taylor (2012)"
@@ -76,7 +73,7 @@ PROTOCOL = (
     "trial larger sets of labels contain the smaller ones, and landmarks are taken in one order "
     "for all, so that one operator on their union serves them: its covariance on some landmarks is "
     "a part of that on all. Neighbours in a sample are read off lists of the 24 nearest among all "
-    "points of a task, which gives the exact graph. "
+    "points of a task, which gives the exact graph. In the quick profile samples are smaller. "
 )
 
 Errors = dict[str, np.ndarray[Any, Any]]
@@ -250,7 +247,7 @@ def by_landmarks(trial: Trial) -> Method:
     """Return the kernel of eq. 6, by the graph of the sample and few landmarks."""
     rows = np.unique(np.concatenate([trial.landmarks(count) for count in trial.counts]))
     n = trial.graph.n_nodes
-    options = {"alpha": 1 / n, "ridge": RIDGE, "tol": TOL, "landmarks": rows}
+    options: dict[str, Any] = {"alpha": 1 / n, "ridge": RIDGE, "tol": TOL, "landmarks": rows}
     operators = {p: LandmarkLaplacian(power=p, **options).fit(trial.graph) for p in POWERS}
 
     def method(n_labels: int, at: Setting) -> Candidate:
@@ -352,19 +349,14 @@ def _all_errors(trial: Trial, methods: Iterable[str]) -> dict[str, list[float]]:
     return {name: errors(trial, name) for name in methods}
 
 
-def smaller(tasks: Mapping[str, Task], **sizes: Any) -> dict[str, Task]:
-    """Return tasks with less data."""
-    return {name: replace(task, **sizes) for name, task in tasks.items()}
-
-
-def error_table(name: str, found: Errors, counts: Sequence[int], note: str = "") -> Table:
+def error_table(name: str, found: Errors, counts: Sequence[int]) -> Table:
     """Return the errors of a task, by method and number of labels."""
     rows = tuple(
         Row(f"{name}, {method}, {count} labels", tuple(values[:, column]))
         for method, values in found.items()
         for column, count in enumerate(counts)
     )
-    return Table(f"{name}: errors on new points", "%", rows, note)
+    return Table(f"{name}: errors on new points", "%", rows)
 
 
 def differences(
@@ -381,15 +373,27 @@ def differences(
     ]
 
 
-def curves(measured: Mapping[str, Errors], counts: Sequence[int]) -> dict[str, Any]:
-    """Return mean and standard error of each curve, for `draw_curves`."""
-    return {
-        "counts": counts,
-        "curves": {
-            name: {m: (e.mean(axis=0), e.std(axis=0) / len(e) ** 0.5) for m, e in found.items()}
-            for name, found in measured.items()
-        },
-    }
+def run_curves(
+    settings: Settings,
+    tasks: Mapping[str, Task],
+    methods: Sequence[str],
+    claims: Callable[[dict[str, Errors]], Table],
+    quick: Mapping[str, int],
+) -> Result:
+    """Measure the curves of all tasks, of the sizes `quick` in that profile."""
+    small = {name: replace(task, **dict[str, Any](quick)) for name, task in tasks.items()}
+    tasks = settings.pick(quick=small, full=dict(tasks))
+    counts = settings.pick(quick=(10, 40), full=(10, 20, 40, 80, 160))
+    measured = measure(settings, tasks, counts, methods)
+    tables = [error_table(name, found, counts) for name, found in measured.items()]
+    seeds = range(max(task.trials for task in tasks.values()))
+    series = {"counts": counts, "curves": {n: _curves(found) for n, found in measured.items()}}
+    return Result((*tables, claims(measured)), series, tuple(seeds), CHOSEN)
+
+
+def _curves(found: Errors) -> dict[str, Any]:
+    """Return mean and standard error of each curve."""
+    return {m: (e.mean(axis=0), e.std(axis=0) / len(e) ** 0.5) for m, e in found.items()}
 
 
 def draw_curves(result: Result) -> Figure:

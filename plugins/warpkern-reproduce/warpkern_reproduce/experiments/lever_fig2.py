@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from .._experiment import Experiment, Result, Settings, Table
 from ._lever import (
     BUDGET,
-    CHOSEN,
     FULL,
     LANDMARKS,
     PROTOCOL,
     RBF_ONLY,
     REFERENCE,
+    Errors,
     Task,
-    curves,
     differences,
     draw_curves,
-    error_table,
-    measure,
-    smaller,
+    run_curves,
 )
 
 TASKS = {
@@ -27,23 +22,16 @@ TASKS = {
     "letter O / Q": Task("letter", (14,), (16,), 1250, 250, 286),
     "MNIST 2 / 3": Task("mnist", (2,), (3,), 2000, 250, 405),
 }
+METHODS = (RBF_ONLY, FULL, BUDGET, LANDMARKS)
+QUICK = {"n": 500, "n_landmarks": 100, "n_test": 300, "trials": 2}
 
 
 def run(settings: Settings) -> Result:
     """Measure all curves."""
-    tasks = settings.pick(
-        quick=smaller(TASKS, n=500, n_landmarks=100, n_test=300, trials=2), full=TASKS
-    )
-    counts = settings.pick(quick=(10, 40), full=(10, 20, 40, 80, 160))
-    measured = measure(settings, tasks, counts, (RBF_ONLY, FULL, BUDGET, LANDMARKS))
-    tables = [error_table(name, found, counts) for name, found in measured.items()]
-    trials = max(task.trials for task in tasks.values())
-    return Result(
-        (*tables, _claims(measured)), curves(measured, counts), tuple(range(trials)), CHOSEN
-    )
+    return run_curves(settings, TASKS, METHODS, _claims, QUICK)
 
 
-def _claims(measured: dict[str, Any]) -> Table:
+def _claims(measured: dict[str, Errors]) -> Table:
     rows = differences(measured, FULL, 0.0) + differences(measured, RBF_ONLY)
     note = (
         "Mean over the label counts. The paper: “The efficient kernel recovers the performance of "

@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from .._experiment import Experiment, Result, Settings, Table
 from ._lever import (
     BUDGET,
-    CHOSEN,
     LANDMARKS,
     PROTOCOL,
     RBF_ONLY,
     REFERENCE,
+    Errors,
     Task,
-    curves,
     differences,
     draw_curves,
-    error_table,
-    measure,
-    smaller,
+    run_curves,
 )
 
 ODD, EVEN = (1, 3, 5, 7, 9), (0, 2, 4, 6, 8)
@@ -27,23 +22,16 @@ TASKS = {
     "MNIST 4 / 9": Task("mnist", (4,), (9,), 12_000, 250, 1782),
     "MNIST odd / even": Task("mnist", ODD, EVEN, 64_000, 500, 6000, trials=25),
 }
+METHODS = (RBF_ONLY, BUDGET, LANDMARKS)
+QUICK = {"n": 2500, "n_landmarks": 100, "n_test": 500, "trials": 2}
 
 
 def run(settings: Settings) -> Result:
     """Measure all curves."""
-    tasks = settings.pick(
-        quick=smaller(TASKS, n=2500, n_landmarks=100, n_test=500, trials=2), full=TASKS
-    )
-    counts = settings.pick(quick=(10, 40), full=(10, 20, 40, 80, 160))
-    measured = measure(settings, tasks, counts, (RBF_ONLY, BUDGET, LANDMARKS))
-    tables = [error_table(name, found, counts) for name, found in measured.items()]
-    trials = max(task.trials for task in tasks.values())
-    return Result(
-        (*tables, _claims(measured)), curves(measured, counts), tuple(range(trials)), CHOSEN
-    )
+    return run_curves(settings, TASKS, METHODS, _claims, QUICK)
 
 
-def _claims(measured: dict[str, Any]) -> Table:
+def _claims(measured: dict[str, Errors]) -> Table:
     rows = differences(measured, RBF_ONLY) + differences(measured, BUDGET)
     note = (
         "Mean over the label counts. The paper: “The efficient LapSVM substantially outperforms "
