@@ -360,17 +360,20 @@ def error_table(name: str, found: Errors, counts: Sequence[int]) -> Table:
 
 
 def differences(
-    measured: Mapping[str, Errors], other: str, paper: float | None = None
-) -> list[Row]:
-    """Return by how much another method errs more than the landmarks, over all label counts."""
-    return [
+    measured: Mapping[str, Errors], others: Mapping[str, float | None], note: str
+) -> Table:
+    """Return by how much others err more than the landmarks, beside what the paper says of it."""
+    rows = tuple(
         Row(
             f"{name}, {other} less landmarks",
             tuple((found[other] - found[LANDMARKS]).mean(axis=1)),
             paper=paper,
         )
+        for other, paper in others.items()
         for name, found in measured.items()
-    ]
+    )
+    title = "How many more errors others make than the landmarks"
+    return Table(title, "%", rows, f"Mean over the label counts. {note}")
 
 
 def run_curves(
@@ -380,7 +383,10 @@ def run_curves(
     claims: Callable[[dict[str, Errors]], Table],
     quick: Mapping[str, int],
 ) -> Result:
-    """Measure the curves of all tasks, of the sizes `quick` in that profile."""
+    """Measure the curves of all tasks, of the sizes `quick` in that profile.
+
+    `claims` makes the last table.
+    """
     small = {name: replace(task, **dict[str, Any](quick)) for name, task in tasks.items()}
     tasks = settings.pick(quick=small, full=dict(tasks))
     counts = settings.pick(quick=(10, 40), full=(10, 20, 40, 80, 160))
