@@ -64,6 +64,19 @@ def test_product_is_that_of_the_inverse(backend, rng):
     np.testing.assert_allclose(to_host(M.matmul(backend.asarray(V))), expected, rtol=1e-4)
 
 
+@pytest.mark.parametrize("make", GRAPHS.values(), ids=GRAPHS)
+def test_some_of_the_landmarks_are_as_if_fitted_alone(backend, make, rng):
+    graph = make(backend)
+    operator = LandmarkLaplacian(alpha=2.0, ridge=0.01, landmarks=ROWS)
+    places = np.asarray([5, 0, 2])
+    part = operator.fit(graph).restricted(places)
+    alone = operator.set_params(landmarks=ROWS[places]).fit(graph)
+    assert part.n == 3
+    np.testing.assert_array_equal(to_host(part.support), to_host(alone.support))
+    V = backend.asarray(rng.normal(size=(3, 2)))
+    np.testing.assert_allclose(to_host(part.matmul(V)), to_host(alone.matmul(V)), rtol=1e-4)
+
+
 def test_with_all_points_for_landmarks_it_is_the_power_itself():
     graph = connected()
     M = LandmarkLaplacian(alpha=3.0, ridge=0.1, landmarks=np.arange(60)).fit(graph)

@@ -77,6 +77,20 @@ class FittedLandmarks:
         """Return `factor` times M."""
         return replace(self, alpha=factor * self.alpha)
 
+    def restricted(self, places: Array) -> Self:
+        """Return the operator on some of the landmarks, given by their places in `support`.
+
+        Its covariance is a part of this one: one fit serves many sets of landmarks.
+        """
+        xp = namespace(self.bounded)
+        index = place(places, like=self.support, dtype=self.support.dtype)
+        return replace(
+            self,
+            support=xp.take(self.support, index),
+            bounded=xp.take(take_rows(self.bounded, index), index, axis=1),
+            free=xp.take(self.free, index, axis=1),
+        )
+
     def matmul(self, V: Array) -> Array:
         """Return alpha covariance^-1 V for V (m, k), by a factor that the first call computes."""
         xp = namespace(V)
