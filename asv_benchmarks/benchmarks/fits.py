@@ -41,6 +41,8 @@ class Classifiers(Stage):
     params = (LIBRARIES, tuple(DATA), tuple(MODELS))
 
     def prepare(self, kind):
+        if kind == "default" and not self.backend.is_host:
+            raise NotImplementedError("The search has many shapes to compile: on NumPy only.")
         self.model = MODELS[kind]()
 
     def run(self):
