@@ -92,7 +92,7 @@ def test_a_larger_profile_is_found_without_its_data(tmp_path):
         (
             "WARPKERN_BENCH_BACKENDS",
             "numpy,numpie",
-            "must be of numpy, torch, jax, cupy. Got",
+            "must be of numpy, torch, jax, cupy, torch-cuda. Got",
         ),
     ],
 )

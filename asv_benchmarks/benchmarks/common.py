@@ -63,7 +63,14 @@ PROFILES = {
     "medium": Profile(("moons", "mnist"), 10_000, 2000, 1500, 2000, 300, 200),
     "large": Profile(("moons", "mnist"), 60_000, 10_000, 3000, 4000, 500, 1000),
 }
-BACKENDS = ("numpy", "torch", "jax", "cupy")
+# A library and its device; None is the default one, which is a GPU if JAX has one.
+BACKENDS = {
+    "numpy": ("numpy", None),
+    "torch": ("torch", "cpu"),
+    "jax": ("jax", None),
+    "cupy": ("cupy", None),
+    "torch-cuda": ("torch", "cuda"),
+}
 
 
 def wanted(variable, known, default):
@@ -84,7 +91,7 @@ def wanted_profile():
 
 
 PROFILE = wanted_profile()
-LIBRARIES = tuple(wanted("WARPKERN_BENCH_BACKENDS", BACKENDS, ",".join(BACKENDS)))
+LIBRARIES = tuple(wanted("WARPKERN_BENCH_BACKENDS", BACKENDS, "numpy,torch,jax,cupy"))
 
 
 @dataclass(frozen=True)
@@ -145,9 +152,9 @@ def problem(data):
 
 
 def usable(name):
-    """Return the backend of that name on its default device; asv skips what it has none for."""
+    """Return the backend of that name in `BACKENDS`; asv skips what cannot be used here."""
     try:
-        return Backend.named(name)
+        return Backend.named(*BACKENDS[name])
     except BackendError as error:
         raise NotImplementedError(str(error)) from error
 
@@ -195,7 +202,7 @@ class Stage(ABC):
         self.measured()
 
     def peakmem_run(self, *_):
-        """Nothing more: memory is that of the process, and the first run has had its peak."""
+        return self.result  # asv asks for the memory of the process: the first run has had its peak
 
 
 class BesidePeer(ABC):
