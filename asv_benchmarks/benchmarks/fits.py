@@ -8,7 +8,7 @@ from functools import partial
 
 import numpy as np
 from sklearn.kernel_approximation import RBFSampler
-from sklearn.linear_model import Ridge, RidgeClassifier
+from sklearn.linear_model import RidgeClassifier, RidgeCV
 from sklearn.neighbors import NearestNeighbors
 from sklearn.pipeline import make_pipeline
 from sklearn.semi_supervised import LabelSpreading
@@ -99,7 +99,7 @@ def ridge_classifier(task):
 
 
 def ridge_regression(task):
-    return sampled_ridge(task, Ridge(1e-3), ~np.isnan(task.known))
+    return sampled_ridge(task, RidgeCV(10.0 ** np.arange(-6, 2)), ~np.isnan(task.known))
 
 
 def label_spreading(task):
@@ -165,7 +165,7 @@ class PredictionsBesidePeers(BesidePeer):
 class RegressorsBesidePeers(BesidePeer):
     """The warped regression beside ridge regression on random features."""
 
-    params = ((SINC,), ("RBFSampler + Ridge",))
+    params = ((SINC,), ("RBFSampler + RidgeCV",))
 
     def pair(self, peer):
         ours = partial(warped(WarpRegressor).fit, self.problem.X, self.problem.known)

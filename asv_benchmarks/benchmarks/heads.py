@@ -14,7 +14,8 @@ from warpkern.array import to_host
 from warpkern.features import RBF
 from warpkern.heads import KRR, SGD, SLKL, SVM
 
-REG, STEPS, BATCH = 1e-3, 500, 16
+REG, PASSES, BATCH = 1e-3, 5, 16
+STEPS = PASSES * -(-PROFILE.n // BATCH)
 HEADS = {
     "krr": lambda: KRR(REG),
     "svm": lambda: SVM(),
@@ -56,13 +57,20 @@ class Heads(Stage):
     track_test_error.unit = "of the new points"
 
 
-# With the same penalties as ours, which are relative to rows of length 1.
+# With the same penalties as ours, which are relative to rows of length 1, and as many passes.
 PEERS = {
     "Ridge": ("krr", Ridge(REG)),
     "LinearSVC": ("svm", LinearSVC(C=1.0, dual=False)),
     "SGDClassifier": (
         "sgd",
-        SGDClassifier("log_loss", alpha=REG / PROFILE.n, average=True, random_state=0),
+        SGDClassifier(
+            "log_loss",
+            alpha=REG / PROFILE.n,
+            max_iter=PASSES,
+            tol=None,
+            average=True,
+            random_state=0,
+        ),
     ),
 }
 
