@@ -1,15 +1,236 @@
-"""What the benchmarks share: data, and times compared within one run."""
+"""What the benchmarks share: sizes, data, array libraries, and times compared within one run.
 
+asv reads two variables of the environment when it finds the benchmarks: WARPKERN_BENCH_PROFILE, one
+of those in `PROFILES`, and WARPKERN_BENCH_BACKENDS, some of `BACKENDS` with commas between them.
+"""
+
+import functools
+import os
 import pathlib
 import resource
 import statistics
 import subprocess
 import sys
 import time
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from importlib import import_module
 
 import numpy as np
+from sklearn.datasets import load_digits
 
-from warpkern.datasets import load, make_poses
+from warpkern.array import Backend, map_arrays, synchronize
+from warpkern.datasets import hide_labels, load, make_poses, make_sinc, make_two_moons
+from warpkern.exceptions import BackendError, DatasetNotFoundError
+
+# Read when JAX is imported. asv starts a process for each number, and JAX would compile in each.
+_JAX = {
+    "JAX_ENABLE_X64": "1",
+    "JAX_COMPILATION_CACHE_DIR": str(pathlib.Path(__file__).parent.parent / ".asv" / "jax"),
+    "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0",
+    "JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES": "-1",
+}
+for _name, _value in _JAX.items():
+    os.environ.setdefault(_name, _value)
+
+
+@dataclass(frozen=True)
+class Profile:
+    """How large the problems are.
+
+    Attributes
+    ----------
+    sets : tuple of str
+        Names in `SETS`.
+    n, n_new : int
+        Points to learn from, and to be tested on.
+    n_exact : int
+        Points of which whole matrices are formed, for errors.
+    n_features, n_landmarks, n_labeled : int
+    """
+
+    sets: tuple[str, ...]
+    n: int
+    n_new: int
+    n_exact: int
+    n_features: int
+    n_landmarks: int
+    n_labeled: int
+
+
+PROFILES = {
+    "small": Profile(("digits",), 1297, 500, 400, 500, 100, 100),
+    "medium": Profile(("moons", "mnist"), 10_000, 2000, 1500, 2000, 300, 200),
+    "large": Profile(("moons", "mnist"), 60_000, 10_000, 3000, 4000, 500, 1000),
+}
+# A library and its device; None is the default one, which is a GPU if JAX has one.
+BACKENDS = {
+    "numpy": ("numpy", None),
+    "torch": ("torch", "cpu"),
+    "jax": ("jax", None),
+    "cupy": ("cupy", None),
+    "torch-cuda": ("torch", "cuda"),
+}
+
+
+def wanted(variable, known, default):
+    """Return the names, separated by commas, that a variable of the environment holds."""
+    names = os.environ.get(variable, default).split(",")
+    for name in names:
+        if name not in known:
+            raise ValueError(f"{variable} must be of {', '.join(known)}. Got {name!r} instead.")
+    return names
+
+
+def wanted_profile():
+    """Return the profile that the environment asks for."""
+    names = wanted("WARPKERN_BENCH_PROFILE", PROFILES, "small")
+    if len(names) > 1:
+        raise ValueError(f"WARPKERN_BENCH_PROFILE must be one name. Got {','.join(names)!r}.")
+    return PROFILES[names[0]]
+
+
+PROFILE = wanted_profile()
+LIBRARIES = tuple(wanted("WARPKERN_BENCH_BACKENDS", BACKENDS, "numpy,torch,jax,cupy"))
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Points in float32 with their classes or values, what is known of these, and new points."""
+
+    X: np.ndarray
+    y: np.ndarray
+    known: np.ndarray
+    X_new: np.ndarray
+    y_new: np.ndarray
+
+
+def digits_images(n):
+    """Return n images of 8 x 8 pixels that scikit-learn comes with, in random order."""
+    X, y = load_digits(return_X_y=True)
+    rows = np.random.default_rng(0).permutation(len(X))[:n]
+    return X[rows] / 16, y[rows]
+
+
+def mnist_images(n):
+    """Return n images and labels: those for training, then those for testing."""
+    data = load("mnist")
+    return np.concatenate([data.X, data.X_test])[:n], np.concatenate([data.y, data.y_test])[:n]
+
+
+SETS = {
+    "digits": digits_images,
+    "moons": functools.partial(make_two_moons, noise=0.1, random_state=0),
+    "mnist": mnist_images,
+}
+# The size is told, so that results of different profiles are not taken for each other's.
+DATA = {f"{name}, {PROFILE.n:,} points": name for name in PROFILE.sets}
+SINC = f"sinc, {PROFILE.n:,} points"
+
+
+def points(name, n):
+    """Return n points and classes of a set; asv skips what needs one that is not there."""
+    try:
+        return SETS[name](n)
+    except DatasetNotFoundError as error:
+        raise NotImplementedError(str(error)) from error
+
+
+def problem(data):
+    """Return the problem of that name in `DATA`, its columns from 0 to 1, or `SINC`."""
+    total = PROFILE.n + PROFILE.n_new
+    if data == SINC:
+        X, y = make_sinc(total, random_state=0)
+        known = np.full(PROFILE.n, np.nan)
+        known[: PROFILE.n_labeled] = y[: PROFILE.n_labeled]
+    else:
+        X, y = points(DATA[data], total)
+        known = hide_labels(y[: PROFILE.n].astype(np.int64), PROFILE.n_labeled, random_state=0)
+    X = ((X - X.min()) / (X.max() - X.min())).astype(np.float32)
+    n = PROFILE.n
+    return Problem(X[:n], y[:n], known, X[n:], y[n:])
+
+
+def usable(name):
+    """Return the backend of that name in `BACKENDS`; asv skips what cannot be used here."""
+    try:
+        return Backend.named(*BACKENDS[name])
+    except BackendError as error:
+        raise NotImplementedError(str(error)) from error
+
+
+def imported(module):
+    """Return a module to compare with; asv skips the benchmark if it is not installed."""
+    try:
+        return import_module(module)
+    except ImportError as error:
+        raise NotImplementedError(f"The peer {module} cannot be imported ({error}).") from error
+
+
+class Stage(ABC):
+    """Time and peak memory of a stage, on each array library.
+
+    A subclass has a dict or tuple of kinds as its third parameter, prepares what the stage starts
+    from, and runs it. What a first run gave is the `result`, of which it tracks the quality.
+    """
+
+    timeout = 600.0
+    param_names = ("backend", "data", "kind")
+
+    def setup(self, backend, data, kind):
+        self.backend = usable(backend)
+        self.problem = problem(data)
+        self.X = self.backend.asarray(self.problem.X)
+        with self.backend.active():
+            self.prepare(kind)
+        self.result = self.measured()  # compiles, and imports what waits for the first use
+
+    @abstractmethod
+    def prepare(self, kind):
+        """Do what is not measured."""
+
+    @abstractmethod
+    def run(self):
+        """Return the result of the stage."""
+
+    def measured(self):
+        """Run it, and wait for all of the result."""
+        with self.backend.active():
+            return map_arrays(self.run(), synchronize)
+
+    def time_run(self, *_):
+        self.measured()
+
+    def peakmem_run(self, *_):
+        return self.result  # asv asks for the memory of the process: the first run has had its peak
+
+
+class BesidePeer(ABC):
+    """Our time beside that of a peer, on NumPy, called in turn in one process.
+
+    A subclass returns two functions, ours and theirs.
+    """
+
+    timeout = 600.0
+    param_names = ("data", "peer")
+
+    def setup(self, data, peer):
+        self.problem = problem(data)
+        self.ours, self.theirs = self.pair(peer)
+        self.result, self.result_of_peer = self.ours(), self.theirs()  # compiles, and imports
+
+    @abstractmethod
+    def pair(self, peer):
+        """Return what is called on our side, and on theirs."""
+
+    def time_peer(self, *_):
+        self.theirs()
+
+    def track_ratio_to_peer(self, *_):
+        found = seconds({"ours": self.ours, "theirs": self.theirs}, repeat=3)
+        return found["ours"][0] / found["theirs"][0]
+
+    track_ratio_to_peer.unit = "times the peer's seconds"
 
 
 def mnist(n=60_000):

@@ -14,13 +14,25 @@ import tracemalloc
 from functools import partial
 
 import numpy as np
+from sklearn.kernel_approximation import Nystroem as SkNystroem
 from sklearn.kernel_approximation import RBFSampler
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent.parent))
 
-from benchmarks.common import mnist, sample, seconds, standardized
+from benchmarks.common import (
+    DATA,
+    LIBRARIES,
+    PROFILE,
+    BesidePeer,
+    Stage,
+    mnist,
+    problem,
+    sample,
+    seconds,
+    standardized,
+)
 from warpkern.datasets import load
-from warpkern.features import RBF, Nystroem
+from warpkern.features import RBF, Chi2, Laplace, Nystroem, kernel_error
 from warpkern.kernels import RBF as ExactRBF
 from warpkern.kernels import choose_gamma
 
@@ -55,7 +67,7 @@ def maps(X):
     return {name: phi.fit(X) for name, phi in made.items()}
 
 
-def time_table(repeat=5):
+def table_of_times(repeat=5):
     X, _ = mnist()
     fitted = maps(X)
     sampler = RBFSampler(gamma=GAMMA, n_components=D, random_state=0).fit(X[:1])
@@ -160,62 +172,117 @@ def landmarks_table(n_seeds=3):
             print(f"  {gamma:8.5f} {m:6}" + "".join(f"{cell:>20}" for cell in cells))
 
 
-class RBFTransform:
-    """Time and peak memory of the default map on MNIST."""
+MAPS = {
+    "rbf": lambda d: RBF(d, random_state=0),
+    "laplace": lambda d: Laplace(d, random_state=0),
+    "chi2": lambda d: Chi2(d, random_state=0),
+    "nystroem": lambda d: Nystroem(d, random_state=0),
+}
 
-    params = ("paired", "phase", "paired, structured")
-    param_names = ("form",)
 
-    def setup(self, form):
-        self.X, _ = mnist(20_000)
-        self.phi = maps(self.X)[form]
+FORMS = {"rbf": MAPS["rbf"], "rbf-phase": lambda d: RBF(d, form="phase", random_state=0)}
 
-    def time_transform(self, form):
-        self.phi.transform(self.X)
 
-    def track_ratio_to_the_floor(self, form):
-        if form not in ("paired", "phase"):
-            raise NotImplementedError("its frequencies are no matrix")
+class Maps(Stage):
+    """Features of all points, and how far their products are from the kernel."""
+
+    params = (LIBRARIES, tuple(DATA), tuple(MAPS))
+
+    def prepare(self, kind):
+        self.phi = MAPS[kind](PROFILE.n_features).fit(self.X)
+
+    def run(self):
+        return self.phi.transform(self.X)
+
+    def track_kernel_error(self, *_):
+        return kernel_error(self.phi, None, self.X[: PROFILE.n_exact]).relative
+
+    track_kernel_error.unit = "of the norm of the kernel matrix"
+
+
+class Draws:
+    """Mean squared error of the kernel by the ways to draw frequencies, means of three draws."""
+
+    params = (tuple(DATA), SAMPLINGS)
+    param_names = ("data", "sampling")
+
+    def setup(self, data, sampling):
+        self.X = problem(data).X[: PROFILE.n_exact].astype(np.float64)
+
+    def track_squared_error(self, data, sampling):
+        gamma = choose_gamma("auto", self.X)
+        return squared_error(self.X, gamma, sampling, PROFILE.n_features, n_seeds=3)
+
+    track_squared_error.unit = "squared difference of two kernels"
+
+
+class Landmarks:
+    """Share of the trace of the kernel matrix that landmarks leave."""
+
+    params = (tuple(DATA), LANDMARKS)
+    param_names = ("data", "landmarks")
+
+    def setup(self, data, landmarks):
+        self.X = problem(data).X
+
+    def track_trace_error(self, data, landmarks):
+        return trace_error(self.X, "auto", landmarks, PROFILE.n_landmarks, seed=0)
+
+    track_trace_error.unit = "of the trace"
+
+
+class BesideFloor:
+    """Features beside the bare product and cosines, on NumPy."""
+
+    params = (tuple(DATA), tuple(FORMS))
+    param_names = ("data", "kind")
+    timeout = 600.0
+
+    def setup(self, data, kind):
+        self.X = problem(data).X
+        self.phi = FORMS[kind](PROFILE.n_features).fit(self.X)
+
+    def track_ratio_to_floor(self, data, kind):
         runs = {"map": partial(self.phi.transform, self.X), "floor": floor(self.X, self.phi)}
         found = seconds(runs)
         return found["map"][0] / found["floor"][0]
 
-    def track_extra_memory(self, form):
+    def track_extra_memory(self, data, kind):
         return extra_memory(self.X, self.phi)
 
-    track_ratio_to_the_floor.unit = "x"
-    track_extra_memory.unit = "bytes"
+    track_ratio_to_floor.unit = "times the bare calls' seconds"
+    track_extra_memory.unit = "bytes beyond the result"
 
 
-class Draws:
-    """Mean squared error of the kernel on USPS, by sampling."""
-
-    params = SAMPLINGS
-    param_names = ("sampling",)
-
-    def setup(self, sampling):
-        self.X = sample(load("usps").X, 300)
-        self.gamma = choose_gamma("auto", self.X)
-
-    def track_squared_error(self, sampling):
-        return squared_error(self.X, self.gamma, sampling, 1000, n_seeds=3)
+PEERS = {
+    "RBFSampler": (FORMS["rbf-phase"], RBFSampler),
+    "Nystroem": (MAPS["nystroem"], SkNystroem),
+}
 
 
-class Landmarks:
-    """Share of the trace that 200 landmarks leave, MNIST 2,000 rows."""
+class MapsBesidePeers(BesidePeer):
+    """Features beside those of scikit-learn, of the same kernel."""
 
-    params = LANDMARKS
-    param_names = ("landmarks",)
+    params = (tuple(DATA), tuple(PEERS))
 
-    def setup(self, landmarks):
-        self.X, _ = mnist(2000)
+    def pair(self, peer):
+        X = self.problem.X
+        make, make_theirs = PEERS[peer]
+        self.phi = make(PROFILE.n_features).fit(X)
+        self.phi_of_peer = make_theirs(
+            gamma=self.phi.exact_kernel().gamma, n_components=PROFILE.n_features, random_state=0
+        ).fit(X)
+        return partial(self.phi.transform, X), partial(self.phi_of_peer.transform, X)
 
-    def track_trace_error(self, landmarks):
-        return trace_error(self.X, "auto", landmarks, 200, seed=0)
+    def track_kernel_error_of_peer(self, *_):
+        X = self.problem.X[: PROFILE.n_exact]
+        return kernel_error(self.phi_of_peer, self.phi.exact_kernel(), X).relative
+
+    track_kernel_error_of_peer.unit = Maps.track_kernel_error.unit
 
 
 TABLES = {
-    "time": time_table,
+    "time": table_of_times,
     "structured": structured_table,
     "draws": draws_table,
     "landmarks": landmarks_table,

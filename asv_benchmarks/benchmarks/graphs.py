@@ -10,13 +10,31 @@ an hour. FOLDER holds mnist.npz and covtype.npz. The table exact needs faiss-cpu
 
 import pathlib
 import sys
+from functools import partial
 
 import numpy as np
 from scipy.sparse import csr_array
+from sklearn.neighbors import NearestNeighbors
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent.parent))
 
-from benchmarks.common import alone, exponent, mnist, peak, seconds, standardized, timed
+from benchmarks.common import (
+    DATA,
+    LIBRARIES,
+    PROFILE,
+    BesidePeer,
+    Stage,
+    alone,
+    exponent,
+    imported,
+    mnist,
+    peak,
+    problem,
+    seconds,
+    standardized,
+    timed,
+)
+from warpkern.array import to_host
 from warpkern.datasets import load
 from warpkern.graphs import LSH, AutoKNN, ExactKNN, NNDescent
 
@@ -61,16 +79,18 @@ def same_up_to_ties(X, ours, theirs, squared):
     return True, len(rows)
 
 
+def flat_index(faiss, X):
+    """Return squared distances and numbers of the k + 1 nearest, by Faiss over all pairs."""
+    index = faiss.IndexFlatL2(X.shape[1])
+    index.add(X)
+    return index.search(X, K + 1)
+
+
 def exact_table(repeat=2):
     import faiss
 
     X, _ = mnist()
-
-    def flat():
-        index = faiss.IndexFlatL2(X.shape[1])
-        index.add(X)
-        return index.search(X, K + 1)
-
+    flat = partial(flat_index, faiss, X)
     compiled()
     found = seconds({"ExactKNN": lambda: ExactKNN().neighbors(X, K), "IndexFlatL2": flat}, repeat)
     base = found["IndexFlatL2"][0]
@@ -176,29 +196,88 @@ def scaling_table():
         print(f"  {name:12}" + "".join(f"{t:10.2f}" for t in times) + f"   {slope:.2f}", flush=True)
 
 
-class Builders:
-    """Time, peak memory and recall on MNIST."""
+class Builders(Stage):
+    """The k nearest of all points, and how many of them are found."""
 
-    params = ("exact", "nn-descent", "lsh")
-    param_names = ("builder",)
-    timeout = 600
+    params = (LIBRARIES, tuple(DATA), ("exact", "lsh"))
 
-    def setup(self, builder):
-        self.X, _ = mnist(20_000)
-        self.builder = BUILDERS[builder]()
-        self.builder.neighbors(self.X[:5000], K)  # compiles
+    def prepare(self, kind):
+        self.builder = BUILDERS[kind]()
 
-    def time_neighbors(self, builder):
-        self.builder.neighbors(self.X, K)
+    def run(self):
+        return self.builder.neighbors(self.X, K)
 
-    def peakmem_neighbors(self, builder):
-        self.builder.neighbors(self.X, K)
+    def track_recall(self, *_):
+        return first_recall(self.problem.X, to_host(self.result[1]))
 
-    def track_recall(self, builder):
-        true = ExactKNN().neighbors(self.X, K)[1]
-        return recall(self.builder.neighbors(self.X, K)[1], true)
+    track_recall.unit = "of the neighbours"
 
-    track_recall.unit = "share of the neighbours"
+
+def first_recall(X, squared):
+    """Return the recall of the first rows."""
+    rows = np.arange(PROFILE.n_exact)
+    return recall(squared[rows], sample_distances(X, rows))
+
+
+def descent(data):
+    """Return seconds, peak memory and recall of NN-descent, once it has been compiled."""
+    X = problem(data).X
+    builder = BUILDERS["nn-descent"]()
+    builder.neighbors(X, K)
+    (_, squared), spent = timed(lambda: builder.neighbors(X, K))
+    return {"seconds": spent, "memory": peak() * 2**30, "recall": first_recall(X, squared)}
+
+
+class Descent:
+    """NN-descent, all in one process: pynndescent compiles for half a minute in each.
+
+    It runs on NumPy only.
+    """
+
+    params = tuple(DATA)
+    param_names = ("data",)
+
+    def setup_cache(self):
+        measured = {}
+        for data in DATA:  # in the order of their size: memory is that of the process so far
+            try:
+                measured[data] = descent(data)
+            except NotImplementedError as error:
+                measured[data] = str(error)
+        return measured
+
+    setup_cache.timeout = 1800.0
+
+    def setup(self, measured, data):
+        if isinstance(measured[data], str):
+            raise NotImplementedError(measured[data])
+
+    def track_seconds(self, measured, data):
+        return measured[data]["seconds"]
+
+    def track_peak_memory(self, measured, data):
+        return measured[data]["memory"]
+
+    def track_recall(self, measured, data):
+        return measured[data]["recall"]
+
+    track_seconds.unit = "s"
+    track_peak_memory.unit = "bytes"
+    track_recall.unit = Builders.track_recall.unit
+
+
+class BuildersBesidePeers(BesidePeer):
+    """The exact neighbours beside those of Faiss and scikit-learn, over all pairs as well."""
+
+    params = (tuple(DATA), ("faiss", "sklearn"))
+
+    def pair(self, peer):
+        X = self.problem.X
+        if peer == "faiss":
+            theirs = partial(flat_index, imported("faiss"), X)
+        else:
+            theirs = NearestNeighbors(n_neighbors=K, algorithm="brute").fit(X).kneighbors
+        return partial(ExactKNN().neighbors, X, K), theirs
 
 
 class SparseRows:

@@ -19,10 +19,18 @@ from scipy.sparse import csr_matrix, eye_array
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent.parent))
 
-from benchmarks.common import exponent, seconds, timed
+from benchmarks.common import (
+    DATA,
+    PROFILE,
+    BesidePeer,
+    exponent,
+    imported,
+    mnist_images,
+    seconds,
+    timed,
+)
 from benchmarks.graphs import covtype
 from warpkern.contracts import Graph
-from warpkern.datasets import load
 from warpkern.features import RBF
 from warpkern.graphs import ExactKNN, NNDescent
 from warpkern.operators import LandmarkLaplacian, LaplacianPower
@@ -47,15 +55,9 @@ def cached(name, build):
     return graph
 
 
-def mnist_images():
-    """Return 64,000 images: all for training, 4,000 for testing."""
-    data = load("mnist")
-    return np.concatenate([data.X, data.X_test[:4000]])
-
-
 def mnist_graph():
     build = NNDescent(K, random_state=0).build
-    return cached("landmarks-mnist-64000", lambda: build(mnist_images()))
+    return cached("landmarks-mnist-64000", lambda: build(mnist_images(64_000)[0]))
 
 
 def covtype_graph(n):
@@ -80,6 +82,18 @@ def shifted_laplacian(graph):
     return csr_matrix(L + RIDGE * eye_array(graph.n_nodes))
 
 
+def unit_vector(n, row):
+    """Return the column of the identity that belongs to a landmark."""
+    b = np.zeros(n)
+    b[row] = 1.0
+    return b
+
+
+def solved(solver, b, **options):
+    """Return R^-1 b by pyamg."""
+    return solver.solve(b, tol=TOL, accel="cg", **options)
+
+
 def one_by_one(R, rows, strength):
     """Return the seconds of pyamg's setup and of one solve, its iterations and residual."""
     import pyamg
@@ -87,11 +101,10 @@ def one_by_one(R, rows, strength):
     solver, setup = timed(lambda: pyamg.smoothed_aggregation_solver(R, strength=strength))
     counts, residuals, spent = [], [], 0.0
     for row in rows:
-        b = np.zeros(R.shape[0])
-        b[row] = 1.0
+        b = unit_vector(R.shape[0], row)
         history = []
         start = time.perf_counter()
-        x = solver.solve(b, tol=TOL, accel="cg", residuals=history)
+        x = solved(solver, b, residuals=history)
         spent += time.perf_counter() - start
         counts.append(len(history) - 1)
         residuals.append(np.linalg.norm(b - R @ x))
@@ -154,7 +167,7 @@ def least(graph, solver, repeat):
 
 def warp_table(d=4000, repeat=3):
     """Print what the warp of rank m takes beside the whole matrix U, operators given."""
-    X, graph = mnist_images(), mnist_graph()
+    X, graph = mnist_images(64_000)[0], mnist_graph()
     phi = RBF(d, random_state=0).fit(X)
     operators = {"full U": LaplacianPower().fit(graph), "low rank": fitted(graph)[0]}
     runs = {name: lambda M=M: fit_warp(phi, X, M) for name, M in operators.items()}
@@ -178,23 +191,23 @@ def choices_table():
             print(f"  {name:15} {width:3} columns {spent:7.1f} s", flush=True)
 
 
-class Landmarks:
-    """Time and peak memory on data of few and of many dimensions."""
+class Landmarks(BesidePeer):
+    """The covariance of the landmarks beside pyamg: one solve each, one at a time."""
 
-    params = ((2, 20), ("lu", "multigrid"))
-    param_names = ("dimensions", "solver")
-    timeout = 600
+    params = (tuple(DATA), ("pyamg",))
 
-    def setup(self, dimensions, solver):
-        X = np.random.default_rng(0).normal(size=(4000, dimensions))
-        self.graph = ExactKNN(K).build(X)
-        warm()
+    def pair(self, peer):
+        pyamg = imported(peer)
+        graph = ExactKNN(K).build(self.problem.X)
+        operator = LandmarkLaplacian(PROFILE.n_landmarks, ridge=RIDGE, tol=TOL, random_state=0)
+        rows = operator.fit(graph).support
+        R = shifted_laplacian(graph)
 
-    def time_fit(self, dimensions, solver):
-        LandmarkLaplacian(200, solver=solver, random_state=0).fit(self.graph)
+        def theirs():
+            solver = pyamg.smoothed_aggregation_solver(R, strength="evolution")
+            return [solved(solver, unit_vector(R.shape[0], row)) for row in rows]
 
-    def peakmem_fit(self, dimensions, solver):
-        LandmarkLaplacian(200, solver=solver, random_state=0).fit(self.graph)
+        return lambda: operator.fit(graph), theirs
 
 
 TABLES = {

@@ -1,5 +1,7 @@
 """The search for parameters: what the grid of alpha and reg costs beside one fit.
 
+Run by asv, or by hand, which prints a table measured in one run:
+
     WARPKERN_DATA=FOLDER python asv_benchmarks/benchmarks/search.py
 
 FOLDER holds mnist.npz. Takes some ten minutes. Eight weights of the operator with eight
@@ -14,7 +16,7 @@ import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent.parent))
 
-from benchmarks.common import mnist, seconds
+from benchmarks.common import DATA, PROFILE, mnist, problem, seconds
 from warpkern import Search, WarpClassifier
 from warpkern.features import RBF
 from warpkern.graphs import ExactKNN, Precomputed
@@ -60,19 +62,19 @@ def main():
 
 
 class Grid:
-    """Time of a grid of alpha and reg, beside one fit, on a part of MNIST."""
+    """Time of a grid of alpha and reg, beside one fit."""
 
-    params = ("one", "grid")
-    param_names = ("model",)
-    timeout = 600
+    params = (tuple(DATA), ("one", "grid"))
+    param_names = ("data", "model")
+    timeout = 600.0
 
-    def setup(self, kind):
-        X, y = mnist(10_000)
-        self.X, self.y = X, labels(y, 500)
-        self.model = models(ExactKNN(10))[kind].set_params(feature_map__n_features=1000)
+    def setup(self, data, kind):
+        self.problem = problem(data)
+        self.model = models(ExactKNN(10))[kind]
+        self.model.set_params(feature_map__n_features=PROFILE.n_features)
 
-    def time_fit(self, kind):
-        self.model.fit(self.X, self.y)
+    def time_fit(self, data, kind):
+        self.model.fit(self.problem.X, self.problem.known)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """SLKL: errors beside those of Machart et al. (2011), and time against the number of columns.
 
-Run by asv, or by hand, which prints tables measured in one run:
+By hand; `heads.py` is what asv runs. Prints tables measured in one run:
 
     WARPKERN_DATA=FOLDER python asv_benchmarks/benchmarks/slkl.py [TABLE ...]
 
@@ -240,22 +240,6 @@ def speed_table():
             f"m0 {model.n_active_}, F {model.objective_:.1f}, {model.solved_}",
             flush=True,
         )
-
-
-class SLKLFit:
-    """Time and peak memory of a fit."""
-
-    params = ((250, 1000), ("random", "greedy"))
-    param_names = ("n_columns", "selection")
-
-    def setup(self, n_columns, selection):
-        (self.X, self.y), _, _ = sinc(0)
-
-    def time_fit(self, n_columns, selection):
-        slkl(0.5, 1e-3, n_columns, 0, selection=selection).fit(self.X, self.y)
-
-    def peakmem_fit(self, n_columns, selection):
-        slkl(0.5, 1e-3, n_columns, 0, selection=selection).fit(self.X, self.y)
 
 
 TABLES = {

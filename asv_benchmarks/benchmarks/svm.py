@@ -1,6 +1,6 @@
 """The head svm: time and objective beside scikit-learn's.
 
-Run by asv, or by hand, which prints tables measured in one run:
+By hand; `heads.py` is what asv runs. Prints tables measured in one run:
 
     WARPKERN_DATA=FOLDER OMP_NUM_THREADS=2 python asv_benchmarks/benchmarks/svm.py [TABLE ...]
 
@@ -107,26 +107,6 @@ def svm_part(F, y, C, repeat):
         ratio = ours / theirs
         print(f"  at {ACCURACY:g}: {ours:.2f} s beside {theirs:.2f} s of {solver}: {ratio:.2f} x")
     sys.stdout.flush()
-
-
-class SupportVectorMachine:
-    """Time and peak memory of the head, by the number of rows, features and columns."""
-
-    params = (((400, 2000), (4000, 100), (4000, 1000)), (1, 10))
-    param_names = ("shape", "columns")
-    timeout = 300
-
-    def setup(self, shape, columns):
-        rng = np.random.default_rng(0)
-        self.F = rng.normal(size=shape) / np.sqrt(shape[1])
-        noise = 0.5 * rng.normal(size=(shape[0], columns))
-        self.y = np.sign(self.F @ rng.normal(size=(shape[1], columns)) + noise)
-
-    def time_fit(self, shape, columns):
-        SVM().fit(self.F, self.y)
-
-    def peakmem_fit(self, shape, columns):
-        SVM().fit(self.F, self.y)
 
 
 TABLES = {"svm": svm_table}

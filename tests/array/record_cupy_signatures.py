@@ -234,17 +234,26 @@ class Wheel:
             if match is None:
                 raise LookupError(f"{found.file} does not name {'.'.join(found.path)}")
             text = match.group()[:-1].decode()
-            return _entry("compiled", found.file, None, f"compiled, and names {text}")
-        # A class whose docstring opens with its signature.
-        match = re.search(rf"\0({owner}\([^()\0]*\))\n".encode(), binary)
-        if match is None:
+            told = _told_signature(".".join(found.path), binary)
+            if told is None:
+                return _entry("compiled", found.file, None, f"compiled, and names {text}")
+            return _entry("compiled", found.file, told[0][1:], told[1])
+        told = _told_signature(owner, binary)
+        if told is None:
             if owner.encode() not in binary:
                 raise LookupError(f"{found.file} does not name {owner}")
             return _entry("compiled", found.file, None, "compiled, without a signature")
-        text = match.group(1).decode()
-        (function,) = ast.parse(f"def {text}: ...").body
-        note = f"compiled; its docstring opens with {text}"
-        return _entry("compiled", found.file, _parameters(function.args), note)
+        return _entry("compiled", found.file, *told)
+
+
+def _told_signature(name: str, binary: bytes) -> tuple[list[dict[str, Any]], str] | None:
+    """Return the parameters with which the docstring of a class or method opens, and a note."""
+    match = re.search(rf"\0({re.escape(name)}(\([^()\0]*\)))\n".encode(), binary)
+    if match is None:
+        return None
+    (function,) = ast.parse(f"def f{match.group(2).decode()}: ...").body
+    note = f"compiled; its docstring opens with {match.group(1).decode()}"
+    return _parameters(function.args), note
 
 
 def _top_level(body: list[ast.stmt]) -> Iterator[ast.stmt]:

@@ -121,6 +121,7 @@ class StandIn:
         standin = self
         self.linalg_mode = "ignore"
         self.current = [0]
+        self.waited = []
 
         class Device:
             id = 0
@@ -134,6 +135,10 @@ class StandIn:
 
             def __exit__(self, *_):
                 standin.current.pop()
+
+            def synchronize(self, *args, **kwargs):
+                standin.bound("cupy.cuda.Device.synchronize", args, kwargs)
+                standin.waited.append(self.id)
 
         class ndarray(np.ndarray):
             device = None
@@ -284,6 +289,11 @@ def test_the_way_there_and_back_changes_nothing(adapter, standin):
 
 def test_memory_is_that_of_the_device(adapter):
     assert adapter.device_memory(device_array(adapter, [1.0])) == 8 * 10**9
+
+
+def test_waiting_is_for_the_device_of_the_array(adapter, standin):
+    adapter.synchronize(device_array(adapter, [1.0], "cuda:1"))
+    assert standin.waited == [1]
 
 
 def test_cholesky(adapter):

@@ -37,6 +37,7 @@ from ._operations import (
     keep_smallest,
     listed_distances,
     solve_triangular,
+    synchronize,
     to_host,
     topk,
 )
@@ -120,6 +121,7 @@ __all__ = [
     "seed_components",
     "solve_triangular",
     "support_table",
+    "synchronize",
     "take_rows",
     "to_dense",
     "to_host",

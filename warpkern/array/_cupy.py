@@ -46,6 +46,10 @@ def device_memory(x: Array) -> int | None:
     return int(total)
 
 
+def synchronize(x: Array) -> None:
+    x.device.synchronize()
+
+
 def cholesky(a: Array) -> Array:
     # Without errstate a failed factorisation is silent, and the answer rubbish.
     with cupyx.errstate(linalg="raise"):

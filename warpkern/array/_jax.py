@@ -62,6 +62,10 @@ def device_memory(x: Array) -> int | None:
     return told.get("bytes_limit") or host_memory()
 
 
+def synchronize(x: Array) -> None:
+    x.block_until_ready()
+
+
 def cholesky(a: Array) -> Array:
     return linalg.cholesky(a, lower=True)  # NaN on failure
 

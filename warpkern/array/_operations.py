@@ -22,6 +22,7 @@ __all__ = [
     "keep_smallest",
     "listed_distances",
     "solve_triangular",
+    "synchronize",
     "to_host",
     "topk",
 ]
@@ -62,6 +63,23 @@ def device_memory(x: Array) -> int | None:
     """
     found: int | None = adapter_of(x).device_memory(x)
     return found
+
+
+def synchronize(x: Array) -> Array:
+    """Return `x` once it has been computed; devices are told what to do, and not waited for.
+
+    ``map_arrays(result, synchronize)`` waits for all of a result. Times taken without it are those
+    of giving orders.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from warpkern.array import synchronize
+    >>> synchronize(np.ones(2))
+    array([1., 1.])
+    """
+    adapter_of(x).synchronize(x)
+    return x
 
 
 def cholesky(a: Array) -> Array:

@@ -13,6 +13,7 @@ FUNCTIONS: dict[str, str] = {
     "to_host": "array to NumPy",
     "from_host": "NumPy to array",
     "device_memory": "memory of an array's device",
+    "synchronize": "wait for an array",
     "cholesky": "Cholesky factor, failure reported",
     "solve_triangular": "triangular solve",
     "eigh_smallest": "smallest eigenpairs",

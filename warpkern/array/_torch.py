@@ -47,6 +47,13 @@ def device_memory(x: Array) -> int | None:
     return host_memory()
 
 
+def synchronize(x: Array) -> None:
+    if x.device.type == "cuda":
+        torch.cuda.synchronize(x.device)
+    elif x.device.type == "mps":
+        torch.mps.synchronize()
+
+
 def cholesky(a: Array) -> Array:
     r, info = torch.linalg.cholesky_ex(a)
     if int(info):

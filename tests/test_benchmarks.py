@@ -1,0 +1,102 @@
+"""The benchmarks can be found by asv wherever the package is: without data, peers or a GPU."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+FOLDER = Path(__file__).parents[1] / "asv_benchmarks"
+MODULES = sorted(f.stem for f in (FOLDER / "benchmarks").glob("*.py") if f.stem != "__init__")
+
+# asv takes every function and method for a benchmark whose name begins with one of these.
+FOUND = """
+import importlib, inspect, json, re, sys
+kinds = re.compile("(time|timeraw|mem|peakmem|track)_")
+functions, classes = [], {}
+for name in sys.argv[1:]:
+    module = importlib.import_module("benchmarks." + name)
+    for key, value in vars(module).items():
+        if inspect.isfunction(value) and kinds.match(key):
+            functions.append(f"{name}.{key}")
+        elif inspect.isclass(value) and not inspect.isabstract(value):
+            found = [method.split("_")[0] for method in dir(value) if kinds.match(method)]
+            if found:
+                classes[f"{name}.{key}"] = sorted(set(found))
+print(json.dumps([functions, classes, sorted(sys.modules)]))
+"""
+
+
+def imported(tmp_path, modules, **environment):
+    """Import modules in a process that has no data; return how it went."""
+    nowhere = {"WARPKERN_DATA": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path)}
+    return subprocess.run(
+        [sys.executable, "-c", FOUND, *modules],
+        env=os.environ | {"PYTHONPATH": os.pathsep.join([str(FOLDER), *sys.path])} | nowhere
+        | environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory):
+    run = imported(tmp_path_factory.mktemp("nothing"), MODULES)
+    assert run.returncode == 0, run.stderr
+    return json.loads(run.stdout)
+
+
+def test_importing_them_loads_no_array_library_and_no_peer(found):
+    loaded = {name.split(".")[0] for name in found[2]}
+    assert loaded & {"torch", "jax", "cupy", "faiss", "graphlearning", "pynndescent"} == set()
+
+
+def test_no_table_is_taken_for_a_benchmark(found):
+    assert set(found[0]) == {
+        "imports.track_added_seconds",
+        "imports.track_ratio_to_numpy_and_scipy",
+    }
+
+
+@pytest.mark.parametrize(
+    "stage",
+    [
+        "features.Maps",
+        "graphs.Builders",
+        "operators.Products",
+        "operators.Covariances",
+        "warp.Warp",
+        "heads.Heads",
+        "fits.Classifiers",
+        "fits.Regressors",
+    ],
+)
+def test_every_stage_has_time_memory_and_quality(found, stage):
+    assert found[1][stage] == ["peakmem", "time", "track"]
+
+
+def test_a_larger_profile_is_found_without_its_data(tmp_path):
+    run = imported(tmp_path, MODULES, WARPKERN_BENCH_PROFILE="large")
+    assert run.returncode == 0, run.stderr
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "message"),
+    [
+        ("WARPKERN_BENCH_PROFILE", "tiny", "must be of small, medium, large. Got 'tiny'"),
+        ("WARPKERN_BENCH_PROFILE", "", "must be of small, medium, large. Got ''"),
+        ("WARPKERN_BENCH_PROFILE", "small,large", "must be one name. Got 'small,large'"),
+        (
+            "WARPKERN_BENCH_BACKENDS",
+            "numpy,numpie",
+            "must be of numpy, torch, jax, cupy, torch-cuda. Got",
+        ),
+    ],
+)
+def test_what_the_environment_asks_for_is_checked(tmp_path, variable, value, message):
+    run = imported(tmp_path, ["common"], **{variable: value})
+    assert run.returncode != 0
+    assert f"{variable} {message}" in run.stderr
