@@ -31,7 +31,8 @@ def markdown(experiment: Experiment, result: Result, how: Mapping[str, Any]) -> 
         "",
         f"Profile {how['profile']}, {how['backend']}; {how['seconds']:.1f} s, at most "
         f"{how['peak_memory_mb']:,.0f} MB; {how['processors']} processors. "
-        f"Seeds: {_seeds(result.seeds)}. {versions}.",
+        f"Seeds: {_seeds(result.seeds)}. {versions}. "
+        f"All numbers: [{experiment.name}.json]({experiment.name}.json).",
         "",
     ]
     return "\n".join(lines)
