@@ -159,6 +159,22 @@ def test_page_and_picture_are_made_again_from_the_numbers(known, tmp_path):
     assert (page.read_text(), picture.read_bytes()) == before
 
 
+def test_no_old_page_or_picture_stays_beside_new_numbers(known, tmp_path, monkeypatch):
+    toy = Counted()
+    known(toy)
+    reproduce("toy", "--out", tmp_path)
+    for ending in ("md", "png"):
+        (tmp_path / f"toy.{ending}").write_text("of the old numbers")
+    with monkeypatch.context() as broken:
+        broken.setattr(_runner, "_picture", lambda *_: 1 / 0)
+        assert reproduce("toy", "--out", tmp_path, "--force") == 1
+    assert [f.name for f in tmp_path.iterdir()] == ["toy.json"]
+    assert reproduce("toy", "--out", tmp_path) == 0
+    assert toy.runs == 2
+    assert (tmp_path / "toy.png").read_bytes().startswith(PNG)
+    assert (tmp_path / "toy.md").read_text().startswith("# ")
+
+
 def test_a_broken_file_of_numbers_is_measured_again(known, tmp_path):
     toy = Counted()
     known(toy)

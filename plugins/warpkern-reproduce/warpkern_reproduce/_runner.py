@@ -39,17 +39,18 @@ def reproduce(
     `force`. Its page and picture are made again if they are missing.
     """
     known = None if force else finished(experiment, settings, folder)
+    numbers, picture, page = (folder / f"{experiment.name}.{end}" for end in ("json", "png", "md"))
     if known is None:
         result, how = measure(experiment, settings)
-        write(folder / f"{experiment.name}.json", _document(experiment, result, how))
+        for old in (picture, page):  # or they would lie beside numbers that are not theirs
+            old.unlink(missing_ok=True)
+        write(numbers, _document(experiment, result, how))
     else:
         result, how = known
-    for file, make in (
-        (folder / f"{experiment.name}.png", lambda: _picture(experiment, result)),
-        (folder / f"{experiment.name}.md", lambda: markdown(experiment, result, how).encode()),
-    ):
-        if known is None or not file.is_file():
-            write(file, make())
+    if not picture.is_file():
+        write(picture, _picture(experiment, result))
+    if not page.is_file():
+        write(page, markdown(experiment, result, how).encode())
     return result, known is None
 
 
