@@ -226,6 +226,30 @@ def test_names_are_checked_before_anything_is_run(known, tmp_path, capsys):
     assert toy.runs == 0
 
 
+def test_a_folder_that_cannot_be_written_is_told_before_anything_is_run(known, tmp_path, capsys):
+    toy = Counted()
+    known(toy)
+    (tmp_path / "file").write_text("in the way")
+    for folder in (tmp_path / "file", tmp_path / "file" / "below"):
+        with pytest.raises(SystemExit, match="2"):
+            reproduce("toy", "--out", folder)
+        assert f"--out {folder} cannot be written: " in capsys.readouterr().err
+    assert toy.runs == 0
+
+
+def test_a_folder_without_space_for_a_file_is_told_as_well(known, tmp_path, monkeypatch, capsys):
+    def full(**_):
+        raise OSError(28, "No space left on device")
+
+    toy = Counted()
+    known(toy)
+    monkeypatch.setattr(_runner.tempfile, "TemporaryFile", full)
+    with pytest.raises(SystemExit, match="2"):
+        reproduce("toy", "--out", tmp_path)
+    assert "cannot be written: No space left on device" in capsys.readouterr().err
+    assert toy.runs == 0
+
+
 def test_an_unknown_backend_is_told(known, tmp_path, capsys):
     known(Counted())
     assert reproduce("toy", "--out", tmp_path, "--backend", "nopy") == 1

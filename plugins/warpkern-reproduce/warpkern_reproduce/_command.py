@@ -13,7 +13,7 @@ from warpkern.exceptions import WarpkernError
 
 from ._experiment import PROFILES, Experiment, Settings
 from ._report import number
-from ._runner import reproduce
+from ._runner import check_writable, reproduce
 from .experiments import NAMES, experiment
 
 __all__ = ["main"]
@@ -37,6 +37,10 @@ def main(arguments: Sequence[str]) -> int:
         parser.error(f"there is no {', '.join(unknown)}; there are {', '.join(NAMES)}")
     settings = Settings(options.profile, options.backend, options.device, options.data_home)
     folder = options.out or Path("reproduced") / _subfolder(settings)
+    try:
+        check_writable(folder)  # now, not when there is a result that would be lost
+    except OSError as error:
+        parser.error(f"--out {folder} cannot be written: {error.strerror or error}")
     return _run_all(names, settings, folder, force=options.force)
 
 

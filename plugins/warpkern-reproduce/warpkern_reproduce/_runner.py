@@ -23,7 +23,7 @@ from warpkern.array import Backend
 from ._experiment import Experiment, Result, Settings
 from ._report import markdown
 
-__all__ = ["finished", "measure", "reproduce", "write"]
+__all__ = ["check_writable", "finished", "measure", "reproduce", "write"]
 
 _DISTRIBUTIONS = ("warpkern", "warpkern-reproduce", "numpy", "scipy", "scikit-learn")
 _PROCESS = Path("/proc/self")
@@ -86,6 +86,13 @@ def finished(
         if all(how[key] == value for key, value in wanted.items()):
             return Result.from_dict(whole["result"]), how
     return None
+
+
+def check_writable(folder: Path) -> None:
+    """Make the folder, and raise OSError unless files can be written into it."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryFile(dir=folder):
+        pass
 
 
 def write(file: Path, content: bytes) -> None:
