@@ -14,11 +14,10 @@ M, NU = 1000, 0.01
 ALGORITHM_1: dict[str, Any] = {"nu_scale": "absolute", "step": "newton", "shrinking": False}
 PROTOCOL = (
     "sinc, 1,000 training points with noise of 10 dB, M = 1,000, nu = 0.01, sigma^2 = 1, no "
-    "intercept, tolerance 1e-4. An epoch is one Newton step along each of the M coordinates in "
-    "random order. Where the paper differs: it draws each coordinate anew, and starts from random "
-    "weights where we start from zero; the size of these it does not give. It ends when F falls by "
-    "less than the tolerance in an epoch; ours goes on until a bound on the distance from the "
-    "optimum is small as well."
+    "intercept, tolerance 1e-4. All weights start at zero, as in the paper's Algorithm 2. An epoch "
+    "is one Newton step along each of the M coordinates in random order. Where the paper differs: "
+    "it draws each coordinate anew, and it ends when F falls by less than the tolerance in an "
+    "epoch; ours goes on until a bound on the distance from the optimum is small as well."
 )
 
 

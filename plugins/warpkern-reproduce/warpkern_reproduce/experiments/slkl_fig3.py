@@ -17,8 +17,8 @@ def run(settings: Settings) -> Result:
     rows.append(Row("m0 at the end", tuple(m0[:, -1])))
     rows.append(Row("most columns in use at any time", tuple(m0[:, 1:].max(axis=1))))
     note = (
-        "The paper has a curve, and says that m0 remains significantly smaller than M = 1,000. "
-        "From random weights, as in the paper, m0 may start at M; from zero half of M is the most."
+        f"The paper has a curve, and says that m0 remains significantly smaller than M = {M:,}. "
+        f"Ours is {m0[:, 1:].max():.0f} at most after an epoch."
     )
     return Result(
         (Table("Columns in use, m0", "", tuple(rows), note),),
