@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from warpkern.kernels import RBF
 
-from warpkern_reproduce import Result, Settings
+from warpkern_reproduce import Result, Row, Settings, Table
 from warpkern_reproduce.experiments import (
     NAMES,
     experiment,
@@ -39,6 +39,21 @@ def test_an_experiment_says_what_it_is(name):
     assert found.reference
     assert found.bounds, "nothing of it would be checked"
     assert all(low < high for low, high in found.bounds.values())
+
+
+@pytest.mark.parametrize(
+    ("name", "label"),
+    [
+        ("lever-fig2", "MNIST 2 / 3, RBF SVM less landmarks"),
+        ("lever-fig3", "MNIST 3 / 8, RBF SVM less landmarks"),
+        ("lever-fig3", "MNIST 4 / 9, RBF SVM less landmarks"),
+        ("ionescu-table3", "gain, 1,056 labels"),
+    ],
+)
+def test_a_method_that_does_nothing_is_out_of_bounds(name, label):
+    nothing = Result((Table("Differences", "%", (Row(label, (0.0,)),)),))
+    told = experiment(name).outside(nothing)
+    assert any(sentence.startswith(f"{label!r} is 0,") for sentence in told)
 
 
 def test_a_run_is_within_its_bounds_and_drawn_from_its_file():

@@ -195,6 +195,7 @@ EXPERIMENT = Experiment(
         "LapRFKRR, 10,555 labels": (35, 75),
         "LapRFKRR, 1,056 labels": (45, 80),
         "LapRFKRR, 212 labels": (65, 110),
+        "gain, 1,056 labels": (0.2, 15),
         "gain, 212 labels": (-5, 20),
     },
 )

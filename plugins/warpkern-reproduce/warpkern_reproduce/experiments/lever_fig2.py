@@ -56,6 +56,7 @@ EXPERIMENT = Experiment(
         "MNIST 2 / 3, RBF SVM, 10 labels": (5, 30),
         "MNIST 2 / 3, LapSVM, 40 labels": (0.5, 8),
         "MNIST 2 / 3, landmarks, 40 labels": (0.5, 10),
-        "MNIST 2 / 3, RBF SVM less landmarks": (0, 15),
+        "MNIST 2 / 3, RBF SVM less landmarks": (0.5, 15),
+        "MNIST 2 / 3, LapSVM less landmarks": (-4, 4),
     },
 )

@@ -51,7 +51,7 @@ EXPERIMENT = Experiment(
         "MNIST 3 / 8, landmarks, 40 labels": (2, 16),
         "MNIST 4 / 9, landmarks, 40 labels": (2, 18),
         "MNIST odd / even, landmarks, 40 labels": (8, 32),
-        "MNIST 3 / 8, RBF SVM less landmarks": (0, 15),
-        "MNIST 4 / 9, RBF SVM less landmarks": (0, 15),
+        "MNIST 3 / 8, RBF SVM less landmarks": (0.5, 15),
+        "MNIST 4 / 9, RBF SVM less landmarks": (0.5, 15),
     },
 )
