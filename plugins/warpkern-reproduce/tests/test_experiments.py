@@ -117,6 +117,22 @@ def test_clusters_have_no_names():
     assert lever_fig4.error(np.asarray([0, 1, 1, 1]), truth) == 25.0
 
 
+def test_the_papers_numbers_stand_beside_the_same_laplacian_only():
+    names = ("euclidean", "full kernel", "40 landmarks")
+    series = {
+        "points": [[0.0, 0.0], [1.0, 0.0]],
+        "classes": [0, 1],
+        "clusters": {name: [0, 1] for name in names},
+        "errors": dict.fromkeys(names, 0.0),
+    }
+    titles = [ax.get_title() for ax in lever_fig4.draw(Result((), series)).axes]
+    assert ["(paper" in title for title in titles] == [True, False, False]
+    assert ["D - W" in title for title in titles] == [False, True, True]
+    table = lever_fig4._normalized({"full kernel": [30.0, 32.0], "40 landmarks": [0.2, 0.4]})
+    assert "31.0 %" in table.note
+    assert "0.3 %, the paper's 1 %" in table.note
+
+
 def test_uniform_weights_are_the_mean_of_rank_one_kernels(rng):
     X, X_new, y = rng.normal(size=(30, 2)), rng.normal(size=(5, 2)), rng.normal(size=30)
     kernel, rows = RBF(0.5), np.arange(10)
