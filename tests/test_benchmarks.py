@@ -29,17 +29,22 @@ print(json.dumps([functions, classes, sorted(sys.modules)]))
 """
 
 
-def imported(tmp_path, modules, **environment):
-    """Import modules in a process that has no data; return how it went."""
+def run_code(tmp_path, code, *arguments, **environment):
+    """Run code in a process that has no data; return how it went."""
     nowhere = {"WARPKERN_DATA": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path)}
     return subprocess.run(
-        [sys.executable, "-c", FOUND, *modules],
+        [sys.executable, "-c", code, *arguments],
         env=os.environ | {"PYTHONPATH": os.pathsep.join([str(FOLDER), *sys.path])} | nowhere
         | environment,
         capture_output=True,
         text=True,
         check=False,
     )  # fmt: skip
+
+
+def imported(tmp_path, modules, **environment):
+    """Import modules in a process that has no data; return how it went."""
+    return run_code(tmp_path, FOUND, *modules, **environment)
 
 
 @pytest.fixture(scope="module")
@@ -100,3 +105,20 @@ def test_what_the_environment_asks_for_is_checked(tmp_path, variable, value, mes
     run = imported(tmp_path, ["common"], **{variable: value})
     assert run.returncode != 0
     assert f"{variable} {message}" in run.stderr
+
+
+OF_PEERS = """
+from benchmarks import fits
+from benchmarks.common import DATA, SINC
+ridge = fits.ClassifiersBesidePeers(), tuple(DATA)[0], "RBFSampler + RidgeClassifier"
+for benchmark, data, peer in (ridge, (fits.RegressorsBesidePeers(), SINC, "RBFSampler + RidgeCV")):
+    benchmark.setup(data, peer)
+    del fits.choose_gamma
+    benchmark.time_peer()
+    fits.choose_gamma = lambda *_, **__: 1.0
+"""
+
+
+def test_nothing_of_ours_is_in_the_time_of_a_peer(tmp_path):
+    run = run_code(tmp_path, OF_PEERS)
+    assert run.returncode == 0, run.stderr

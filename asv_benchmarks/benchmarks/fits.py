@@ -88,10 +88,13 @@ class Predictions(Stage):
 
 
 def sampled_ridge(task, model, labeled):
-    """scikit-learn's random features, and a linear model of the labelled points alone."""
-    gamma = choose_gamma("auto", task.X)
+    """Return a fit of scikit-learn's random features and a linear model, labelled points alone.
+
+    What it is given is found before: gamma as ours chooses it, and the labelled points.
+    """
+    gamma = choose_gamma("auto", task.X, random_state=0)
     features = RBFSampler(gamma=gamma, n_components=PROFILE.n_features, random_state=0)
-    return make_pipeline(features, model).fit(task.X[labeled], task.y[labeled])
+    return partial(make_pipeline(features, model).fit, task.X[labeled], task.y[labeled])
 
 
 def ridge_classifier(task):
@@ -103,24 +106,32 @@ def ridge_regression(task):
 
 
 def label_spreading(task):
-    """scikit-learn's, with as many neighbours as ours; alpha as in ``warpkern demo``."""
+    """Return scikit-learn's fit, with as many neighbours as ours; alpha as in ``warpkern demo``."""
     model = LabelSpreading(kernel="knn", n_neighbors=K, alpha=0.95, max_iter=1000)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)  # points that no label reaches: 0 / 0
-        return model.fit(task.X, task.known)
+
+    def fit():
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RuntimeWarning)  # points that no label reaches: 0 / 0
+            return model.fit(task.X, task.known)
+
+    return fit
 
 
 def poisson(task):
-    """graphlearning's Poisson learning, on its weights of the same neighbours.
+    """Return the fit of graphlearning's Poisson learning, on its weights of the same neighbours.
 
     It has no way to predict on new points: they are in the graph, without labels.
     """
     graphs, ssl = imported("graphlearning.weightmatrix"), imported("graphlearning.ssl")
     X = np.concatenate([task.X, task.X_new])
-    distances, neighbors = NearestNeighbors(n_neighbors=K + 1).fit(X).kneighbors(X)
-    W = graphs.knn(X, K, knn_data=(neighbors, distances))
     rows = np.nonzero(task.known != -1)[0]
-    return ssl.poisson(W).fit_predict(rows, task.known[rows])
+
+    def fit():
+        distances, neighbors = NearestNeighbors(n_neighbors=K + 1).fit(X).kneighbors(X)
+        W = graphs.knn(X, K, knn_data=(neighbors, distances))
+        return ssl.poisson(W).fit_predict(rows, task.known[rows])
+
+    return fit
 
 
 PEERS = {
@@ -137,7 +148,7 @@ class ClassifiersBesidePeers(BesidePeer):
 
     def pair(self, peer):
         ours = partial(MODELS["warped"]().fit, self.problem.X, self.problem.known)
-        return ours, partial(PEERS[peer], self.problem)
+        return ours, PEERS[peer](self.problem)
 
     def track_test_error_of_peer(self, data, peer):
         if peer == "graphlearning poisson":
@@ -156,7 +167,7 @@ class PredictionsBesidePeers(BesidePeer):
 
     def pair(self, peer):
         ours = MODELS["warped"]().fit(self.problem.X, self.problem.known)
-        theirs = PEERS[peer](self.problem)
+        theirs = PEERS[peer](self.problem)()
         return partial(ours.predict, self.problem.X_new), partial(
             theirs.predict, self.problem.X_new
         )
@@ -169,7 +180,7 @@ class RegressorsBesidePeers(BesidePeer):
 
     def pair(self, peer):
         ours = partial(warped(WarpRegressor).fit, self.problem.X, self.problem.known)
-        return ours, partial(ridge_regression, self.problem)
+        return ours, ridge_regression(self.problem)
 
     def track_test_error_of_peer(self, *_):
         return 1.0 - self.result_of_peer.score(self.problem.X_new, self.problem.y_new)
