@@ -4,7 +4,9 @@ asv reads two variables of the environment when it finds the benchmarks: WARPKER
 of those in `PROFILES`, and WARPKERN_BENCH_BACKENDS, some of `BACKENDS` with commas between them.
 """
 
+import ctypes
 import functools
+import gc
 import os
 import pathlib
 import resource
@@ -13,6 +15,7 @@ import subprocess
 import sys
 import time
 from abc import ABC, abstractmethod
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib import import_module
 
@@ -32,6 +35,8 @@ _JAX = {
 }
 for _name, _value in _JAX.items():
     os.environ.setdefault(_name, _value)
+
+PROCESS = pathlib.Path("/proc/self")
 
 
 @dataclass(frozen=True)
@@ -201,8 +206,10 @@ class Stage(ABC):
     def time_run(self, *_):
         self.measured()
 
-    def peakmem_run(self, *_):
-        return self.result  # asv asks for the memory of the process: the first run has had its peak
+    def track_peak_memory(self, *_):
+        return added_memory(self.measured)
+
+    track_peak_memory.unit = "bytes"
 
 
 class BesidePeer(ABC):
@@ -279,12 +286,36 @@ def timed(function):
     return result, time.perf_counter() - start
 
 
+def held(name):
+    """Return the bytes that the system tells of this process by that name."""
+    lines = dict(line.split(":", 1) for line in (PROCESS / "status").read_text().splitlines())
+    return 1024 * int(lines[name].split()[0])
+
+
+def added_memory(function):
+    """Return the bytes by which memory at its peak in a call is more than before it.
+
+    asv would count the peak of the whole process: that of the data and imports as well.
+    """
+    gc.collect()
+    with suppress(AttributeError, OSError, TypeError):  # where the C library is another one
+        ctypes.CDLL(None).malloc_trim(0)  # or the call would be given what was freed before
+    try:
+        (PROCESS / "clear_refs").write_text("5")  # the peak counts from now on
+        before = held("VmRSS")
+    except OSError as error:
+        message = f"The system does not tell the peak of a call ({error})."
+        raise NotImplementedError(message) from error
+    result = function()
+    added = held("VmHWM") - before
+    del result
+    return added
+
+
 def peak():
     """Return the largest memory that this process has held, in GiB."""
-    status = pathlib.Path("/proc/self/status")
-    if status.exists():  # getrusage counts what the process was forked from as well
-        lines = dict(line.split(":", 1) for line in status.read_text().splitlines())
-        return int(lines["VmHWM"].split()[0]) / 2**20
+    if (PROCESS / "status").exists():  # getrusage counts what the process was forked from as well
+        return held("VmHWM") / 2**30
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
 
 

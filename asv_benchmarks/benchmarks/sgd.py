@@ -17,7 +17,7 @@ from sklearn.svm import SVC
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent.parent))
 
-from benchmarks.common import exponent, seconds
+from benchmarks.common import Stage, added_memory, exponent, seconds
 from warpkern.features import RBF
 from warpkern.heads import KRR, SGD
 from warpkern.heads._losses import LOSSES
@@ -137,8 +137,10 @@ class StochasticGradients:
     def time_fit(self, strategy):
         self.run()
 
-    def peakmem_fit(self, strategy):
-        self.run()
+    def track_peak_memory(self, strategy):
+        return added_memory(self.run)
+
+    track_peak_memory.unit = Stage.track_peak_memory.unit
 
 
 TABLES = {"sgd": sgd_table, "sgd-minimum": sgd_minimum_table}
