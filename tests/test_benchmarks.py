@@ -84,6 +84,12 @@ def test_every_stage_has_time_memory_and_quality(found, stage):
     assert measured > {"time_run", "track_peak_memory"}
 
 
+def test_every_benchmark_is_in_the_documentation(found):
+    page = (FOLDER.parent / "docs" / "benchmarks.md").read_text("utf-8")
+    of_its_own = [name for name in found[1] if "Beside" not in name]
+    assert [name for name in of_its_own if f"`{name}`" not in page] == []
+
+
 def test_no_benchmark_counts_the_memory_of_loading_and_imports(found):
     names = [name for methods in found[1].values() for name in methods]
     assert [name for name in names if name.startswith("peakmem")] == []
@@ -157,3 +163,22 @@ def test_memory_is_what_a_call_adds(tmp_path):
     assert float(large) == pytest.approx(80e6, rel=0.05)
     assert float(small) == pytest.approx(16e6, rel=0.1)
     assert skipped.startswith("The system does not tell the peak of a call")
+
+
+FIRST_RUN = """
+from benchmarks import graphs, search, sgd
+from benchmarks.common import DATA
+ran = []
+graphs.SparseRows.time_build = lambda self: ran.append("rows")
+search.WarpClassifier.fit = lambda *_: ran.append("grid")
+graphs.SparseRows().setup()
+search.Grid().setup(tuple(DATA)[0], "one")
+sgd.sgd_runs = lambda **_: ({"it": lambda: ran.append("gradients")}, None)
+sgd.StochasticGradients().setup("it")
+assert ran == ["rows", "grid", "gradients"], ran
+"""
+
+
+def test_what_is_timed_has_run_once(tmp_path):
+    run = run_code(tmp_path, FIRST_RUN)
+    assert run.returncode == 0, run.stderr
