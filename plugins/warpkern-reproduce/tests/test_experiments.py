@@ -15,6 +15,7 @@ from warpkern_reproduce.experiments import (
     NAMES,
     experiment,
     ionescu_fig1,
+    ionescu_fig2,
     lecture_strategies,
     lever_fig4,
     slkl_fig1,
@@ -99,6 +100,14 @@ def test_the_norm_is_the_largest_singular_value(rng):
     A = rng.normal(size=(30, 30))
     A = A + A.T
     assert ionescu_fig1.norm(A) == pytest.approx(np.linalg.norm(A, 2))
+
+
+def test_landscapes_keep_the_place_of_their_border(monkeypatch):
+    flat = {key: lambda plane: 1e-4 * (plane[:, 0] - 0.123) for key in ionescu_fig2.TITLES}
+    monkeypatch.setattr(ionescu_fig2, "models", lambda *_: flat)
+    series = ionescu_fig2.run(Settings()).series
+    x1, row = np.asarray(series["x1"]), np.asarray(series["surfaces"]["b"])[0]
+    assert np.interp(0.0, row, x1) == pytest.approx(0.123, abs=1e-3)
 
 
 def test_rows_have_the_distances_of_the_kernel(rng, monkeypatch):
