@@ -74,7 +74,9 @@ class Graph:
     index: NeighborIndex | None = None
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**vars(self), "index": None}
+        state = {**vars(self), "index": None}
+        state.pop("components", None)  # quickly found again
+        return state
 
     def __copy__(self) -> Self:
         return replace(self)  # copying by way of the state would lose the index
@@ -102,12 +104,17 @@ class Graph:
         return CSR(self.indptr, self.indices, self.weights, (self.n_nodes, self.n_nodes))
 
     @cached_property
-    def n_components(self) -> int:
-        """Number of connected components. Counted on the host, on first use."""
+    def components(self) -> Array:
+        """The connected component (N,) of each node, from 0 on; on the host, on first use."""
         indptr, columns = to_host(self.indptr), to_host(self.indices)
         rows = host.repeat(host.arange(self.n_nodes), indptr[1:] - indptr[:-1])
         edges = to_host(self.weights) != 0
-        return int(host.max(component_labels(rows[edges], columns[edges], self.n_nodes))) + 1
+        return component_labels(rows[edges], columns[edges], self.n_nodes)
+
+    @property
+    def n_components(self) -> int:
+        """Number of connected components."""
+        return int(host.max(self.components)) + 1
 
     def query(self, X: Array, k: int) -> tuple[Array, Array]:
         """Return indices and distances (n, k) of the k nodes nearest to each row of X (n, p).
@@ -361,6 +368,9 @@ class Head(Protocol):
 
     A head that has ``takes_rows = True`` takes `Rows` in place of F as well; the estimators then
     pass it such rows, and no matrix of all features.
+
+    A head may have ``link``, what its scores say of classes that are -1 and +1: "identity", which
+    is taken for granted, 2 P - 1; "logit", log(P / (1 - P)); or None, nothing of probabilities.
     """
 
     coef_: Array

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from numbers import Integral, Real
+from typing import Any
 
 __all__ = [
     "WarpkernError",
@@ -123,9 +124,12 @@ def require_positives(
     owner: object, name: str, value: object, *, also: str = ""
 ) -> tuple[float, ...]:
     """Return parameter `name` of `owner`, one finite number > 0 or several of them, or raise."""
-    several = isinstance(value, Sequence) and not isinstance(value, str) and len(value) > 0
-    values = value if several else [value]
-    return tuple(require_positive(owner, name, v, also=also) for v in values)  # type: ignore[attr-defined]
+    one_axis = isinstance(value, Sequence) or getattr(value, "ndim", 0) == 1
+    several = one_axis and not isinstance(value, str) and len(value) > 0  # type: ignore[arg-type]
+    values: list[Any] = list(value) if several else [value]  # type: ignore[call-overload]
+    if not all(_is_number(v) and 0.0 < float(v) < math.inf for v in values):
+        raise invalid_parameter(owner, name, f"{also}one or several finite numbers > 0", value)
+    return tuple(float(v) for v in values)
 
 
 def require_share(owner: object, name: str, value: object) -> float:

@@ -89,3 +89,27 @@ def test_a_head_without_deviations_says_so(rng):
     model = wk.WarpRegressor(RBF(20), head=SGD("squared", n_steps=10)).fit(X, X[:, 0])
     with pytest.raises(InvalidParameterError, match="knows its standard deviation"):
         model.predict(X, return_std=True)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_scores_of_a_logistic_loss_are_log_odds(n_classes, rng):
+    """Few labels, so that there is no temperature."""
+    X, y = blobs(60, n_classes, rng)
+    y[2 * n_classes :] = -1
+    y[: 2 * n_classes] = np.arange(2 * n_classes) % n_classes
+    head = SGD("logistic", random_state=0)
+    model = wk.WarpClassifier(RBF(30), head=head, random_state=0).fit(X, y)
+    assert model.temperature_ is None
+    z = model.decision_function(X)
+    odds = 1.0 / (1.0 + np.exp(-(z if n_classes > 2 else np.stack([-z, z], axis=1))))
+    expected = odds / odds.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(model.predict_proba(X), expected, rtol=1e-12)
+
+
+def test_scores_of_a_hinge_are_no_probabilities(rng):
+    X, y = blobs(60, 2, rng)
+    model = wk.WarpClassifier(RBF(30), head=SGD("hinge", random_state=0), random_state=0)
+    assert not hasattr(model, "predict_proba")
+    assert not hasattr(model.fit(X, y), "predict_proba")
+    with pytest.raises(AttributeError, match="predict_proba"):
+        model.predict_proba(X)

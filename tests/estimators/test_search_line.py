@@ -21,7 +21,8 @@ class Known:
     sample = SimpleNamespace(margin=lambda loss, share: share * loss)
 
     def __init__(self, **losses):
-        self.losses, self.candidates, self.tried = losses, set(losses), []
+        self.losses, self.tried = losses, []
+        self.wanted = self.candidates = set(losses)
 
     def gamma(self):
         return 1.0

@@ -137,8 +137,9 @@ def test_closed_form_is_what_leaving_each_row_out_gives(n, d, intercept, rng):
     head = KRR(0.3, fit_intercept=intercept).fit(F, y, s)
     expected = left_out_one_by_one(F, y, s, head.lambda_, intercept)
     np.testing.assert_allclose(head.loo_predictions_, expected, atol=1e-8)
-    error = np.average(((y - expected) ** 2).mean(axis=1), weights=s)
-    assert head.loo_error_ == pytest.approx(error)
+    errors = np.average((y - expected) ** 2, axis=0, weights=s)
+    variances = np.average((y - np.average(y, axis=0, weights=s)) ** 2, axis=0, weights=s)
+    assert head.loo_error_ == pytest.approx((errors / variances).mean() * variances.mean())
 
 
 @pytest.mark.parametrize(("n", "d"), SHAPES)
@@ -167,7 +168,28 @@ def test_several_outputs_share_the_regulariser_and_add_their_evidence(rng):
     np.testing.assert_allclose(
         path.log_evidence, np.sum([p.log_evidence for p in alone], axis=0), rtol=1e-9
     )
-    np.testing.assert_allclose(path.loo_error, np.mean([p.loo_error for p in alone], axis=0))
+    relative = [np.asarray(p.loo_error) / y[:, j].var() for j, p in enumerate(alone)]
+    np.testing.assert_allclose(path.loo_error, np.mean(relative, axis=0) * y.var(axis=0).mean())
+
+
+def test_units_of_the_outputs_do_not_choose_the_regulariser(rng):
+    F = rng.normal(size=(60, 20))
+    y = np.column_stack([F[:, 0] + rng.normal(size=60), 1e-3 * F[:, 1]])
+    regs = [1e-3, 1e-2, 0.1, 1.0]
+    chosen = {KRR(regs).fit(F, y * [1.0, unit]).reg_ for unit in (1.0, 1e3, 1e6)}
+    assert len(chosen) == 1
+
+
+def test_reg_may_be_an_array(rng):
+    F, y = problem(rng, 20, 8)
+    assert KRR(np.logspace(-2, 0, 3)).fit(F, y).path_.reg == (0.01, 0.1, 1.0)
+
+
+def test_targets_that_do_not_differ_tell_nothing_of_the_noise(rng):
+    F = rng.normal(size=(20, 4))
+    head = KRR().fit(F, np.ones((20, 1)))
+    with pytest.warns(UserWarning, match="the targets do not differ"):
+        assert np.isnan(head.std(F)).all()
 
 
 @pytest.mark.parametrize("noise", [0.1, 3.0])

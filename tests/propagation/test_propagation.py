@@ -137,6 +137,43 @@ def test_rows_of_weight_zero_count_for_nothing(moons):
     np.testing.assert_allclose(found.coef, without.coef, atol=1e-8)
 
 
+@pytest.mark.parametrize("rounds", [0, 2])
+def test_labels_of_next_to_no_weight_count_for_next_to_nothing(moons, rounds):
+    X, y, labeled = moons
+    values = np.eye(2)[y[labeled]]
+    wrong = values.copy()
+    wrong[:4] = 1.0 - wrong[:4]
+    weights = np.asarray([1e-12] * 4 + [1.0] * 20)
+    settings = {"power": 1, "ridge": 1e-2, "reg": 0.5, "rounds": rounds, "class_prior": "uniform"}
+    found, _ = run(X, labeled, wrong, weights, **settings)
+    without, _ = run(X, labeled[4:], values[4:], **settings)
+    np.testing.assert_allclose(found.coef, without.coef, atol=1e-6)
+
+
+def test_nothing_is_said_of_a_cloud_without_labels(moons):
+    """Its targets are the shares of the classes, whichever class comes first."""
+    X, y, labeled = moons
+    far = np.concatenate([X, 50.0 + X[: N // 4]])
+    values = np.eye(2)[y[labeled]]
+    settings = {"power": 2, "ridge": 1e-3, "reg": 0.5, "class_prior": [0.7, 0.3]}
+    for rounds in (0, 2):
+        found, _ = run(far, labeled, values, rounds=rounds, **settings)
+        np.testing.assert_allclose(found.targets[N:], [[0.7, 0.3]] * (N // 4), atol=1e-9)
+        assert set(np.unique(found.targets[:N])) == {0.0, 1.0}
+
+
+def test_a_constant_added_to_real_targets_is_added_to_the_model(moons):
+    X, _, labeled = moons
+    values = np.sin(X[labeled, :1])
+    found, _ = run(X, labeled, values, classes=False)
+    moved, _ = run(X, labeled, values + 1000.0, classes=False)
+    assert (moved.trial.power, moved.trial.rounds) == (found.trial.power, found.trial.rounds)
+    np.testing.assert_allclose(moved.coef, found.coef, atol=1e-6)
+    np.testing.assert_allclose(moved.intercept, found.intercept + 1000.0)
+    np.testing.assert_allclose(moved.targets, found.targets + 1000.0)
+    np.testing.assert_allclose(moved.left_out, found.left_out + 1000.0)
+
+
 def test_prior_of_the_classes_is_met(moons):
     X, y, labeled = moons
     values = np.eye(2)[y[labeled]]

@@ -8,7 +8,7 @@ from typing import Any
 from ..array import Array, namespace, take_rows
 from ..contracts import FeatureMap, Graph
 from ..exceptions import invalid_parameter
-from ..heads import calibrated_loss
+from ..heads import calibrated_loss, squared_loss
 from ..propagation import Propagated, Propagation, RidgeOnAll
 from ..warp import IdentityWarp, Warp, WarpedRows
 from ._targets import Targets
@@ -123,8 +123,10 @@ def propagated_candidate(settings: Propagation, head: Any, problem: Problem) -> 
     found = settings.run(graph, model, targets.labeled, values, problem.weights, classes=classes)
     if classes:
         found = found.signed()
+    left_out = None
     if hasattr(head, "take_over"):
         head.take_over(found.coef, found.intercept, found.lam)
+        left_out = found.left_out
     else:
         rows = WarpedRows(problem.feature_map, X, IdentityWarp())
         _fit_head(head, rows, found.targets, None)
@@ -134,19 +136,17 @@ def propagated_candidate(settings: Propagation, head: Any, problem: Problem) -> 
         IdentityWarp(),
         head.coef_,
         head.intercept_,
-        found.left_out,
+        left_out,
         found.trial.loss,
         found,
     )
 
 
-def propagation_folds(
-    settings: Propagation, targets: Targets, weights: Array | None
-) -> list[Array] | None:
+def propagation_folds(settings: Propagation, targets: Targets) -> list[Array] | None:
     """Return places of labels that propagation holds out together; None if they are too few."""
     classes = targets.classes is not None
     values = indicators(targets.values) if classes else targets.values
-    return settings.folds(values, weights, classes=classes)
+    return settings.folds(values, classes=classes)
 
 
 def best(candidates: list[Candidate], *, classes: bool) -> Candidate:
@@ -191,11 +191,7 @@ def left_out_loss(left_out: Array, targets: Targets, weights: Array | None) -> f
     """Return the calibrated logarithmic loss of scores (n_l, k), or their mean squared error."""
     if targets.classes is not None:
         return calibrated_loss(left_out, targets.values, weights)
-    xp = namespace(left_out)
-    errors = xp.mean((left_out - targets.values) ** 2, axis=1)
-    if weights is None:
-        return float(xp.mean(errors))
-    return float(xp.sum(weights * errors) / xp.sum(weights))
+    return squared_loss(left_out, targets.values, weights)
 
 
 def indicators(values: Array) -> Array:

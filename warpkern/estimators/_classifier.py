@@ -6,16 +6,24 @@ from typing import Any
 
 from sklearn.base import ClassifierMixin
 from sklearn.metrics import accuracy_score
+from sklearn.utils.metaestimators import available_if
 
 from ..array import Array, backend_of, is_text, namespace, to_host
 from ..heads import class_probabilities, fit_temperature
 from ._predictor import WarpPredictor
-from ._targets import Targets, class_targets, labeled_classes
+from ._targets import Targets, class_counts, class_targets, labeled_classes, plain_labels
 from ._validation import host_labeled
 
 __all__ = ["WarpClassifier"]
 
 _LEAST_OF_A_CLASS = 3  # labels with which leaving one out tells something
+
+
+def _tells_probabilities(model: Any) -> bool:
+    head = getattr(model, "head_", model.head)
+    if getattr(head, "link", "identity") is None:
+        raise AttributeError(f"The scores of {head} say nothing of probabilities.")
+    return True
 
 
 class WarpClassifier(ClassifierMixin, WarpPredictor):  # type: ignore[misc]
@@ -62,7 +70,7 @@ class WarpClassifier(ClassifierMixin, WarpPredictor):  # type: ignore[misc]
     temperature_ : float or None
         T in the probabilities exp(score / T), fitted to the scores of labelled rows that are left
         out. None where the head does not tell them, or a class has fewer than three labels:
-        then scores are put on the simplex.
+        then scores are what the head's loss makes of probabilities.
     feature_map_, graph_, operator_, warp_, head_
         The fitted stages; there is no warp where the model that was kept has none.
     candidate_ : {"plain", "warped", "propagated"}
@@ -105,10 +113,8 @@ class WarpClassifier(ClassifierMixin, WarpPredictor):  # type: ignore[misc]
     def _calibrate(
         self, left_out: Array | None, targets: Targets, sample_weight: Array | None
     ) -> None:
-        xp = namespace(targets.values)
-        own = xp.sum(xp.astype(targets.values > 0, xp.int32), axis=0)
-        least = min(int(xp.min(own)), targets.values.shape[0] - int(xp.max(own)))
         self.temperature_ = None
+        least = int(class_counts(targets).min())
         if left_out is not None and least >= _LEAST_OF_A_CLASS:
             self.temperature_ = fit_temperature(left_out, targets.values, sample_weight)
 
@@ -116,10 +122,15 @@ class WarpClassifier(ClassifierMixin, WarpPredictor):  # type: ignore[misc]
         """Return the score of each class (n, C), or of the second of two classes (n,)."""
         return self._answer(X, "decision_function", _squeeze_one_column)
 
+    @available_if(_tells_probabilities)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Array:
-        """Return estimates (n, C) of the classes' probabilities, by `temperature_`."""
+        """Return estimates (n, C) of the classes' probabilities, by `temperature_` or the head.
+
+        Heads whose scores say nothing of them, as those of a hinge, have none.
+        """
+        link = getattr(self.head_, "link", "identity")
         return self._answer(
-            X, "predict_proba", lambda scores: class_probabilities(scores, self.temperature_)
+            X, "predict_proba", lambda scores: class_probabilities(scores, self.temperature_, link)
         )
 
     def predict(self, X: Any) -> Array:
@@ -134,7 +145,7 @@ class WarpClassifier(ClassifierMixin, WarpPredictor):  # type: ignore[misc]
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the accuracy on the labelled rows of X (n, p), y (n,). Labels go to the host."""
         truth, predicted, weights = host_labeled(labeled_classes, y, self.predict(X), sample_weight)
-        return float(accuracy_score(truth, predicted, sample_weight=weights))
+        return float(accuracy_score(plain_labels(truth), predicted, sample_weight=weights))
 
 
 def _squeeze_one_column(scores: Array) -> Array:

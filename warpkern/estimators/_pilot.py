@@ -60,7 +60,7 @@ class SearchTrial:
 
 @dataclass(frozen=True, eq=False)
 class LabeledSample:
-    """Some of the labelled points that count, by which models are judged.
+    """Some of the labelled points, by which models are judged.
 
     Attributes
     ----------
@@ -84,12 +84,10 @@ class LabeledSample:
     def of(
         cls, X: Any, targets: Targets, weights: Array | None, most: int, rng: Any
     ) -> LabeledSample:
-        """Draw `most` labelled points of positive weight, or take all if they are no more."""
+        """Draw `most` labelled points, or take all if they are no more."""
         like = targets.labeled
         xp = namespace(like)
-        n = like.shape[0]
-        counting = host.arange(n) if weights is None else host.nonzero(to_host(weights) > 0)[0]
-        drawn = rng.permutation(counting)[:most]
+        drawn = rng.permutation(like.shape[0])[:most]
         drawn = drawn[host.argsort(to_host(like)[drawn])]
         places = place(drawn, like=like, dtype=like.dtype)
         rows = xp.take(like, places)
@@ -100,7 +98,7 @@ class LabeledSample:
     @property
     def few(self) -> bool:
         """Whether there are too few to leave some out."""
-        return are_few(self.targets, self.weights)
+        return are_few(self.targets)
 
     @property
     def criterion(self) -> str:
@@ -160,8 +158,8 @@ class Pilot:
         Whether all points are there, in the same order.
     few_of_many : bool
         Whether few labels of classes are to be propagated to many points.
-    candidates : set of str
-        Those that can be tried on these points.
+    wanted, candidates : set of str
+        Models that may be kept in the end, and those of them that can be tried on these points.
     """
 
     def __init__(
@@ -189,12 +187,12 @@ class Pilot:
         self._share = rows.shape[0] / X.shape[0]
         self._parts, self._head, self._rank = _fitting(parts, rows.shape[0]), head, rank
         self._propagation, self._memory_limit = propagation, memory_limit
-        few = are_few(targets, weights) and targets.classes is not None
+        few = are_few(targets) and targets.classes is not None
         self.few_of_many = few and "propagated" in candidates and X.shape[0] > _MANY_POINTS
-        self.candidates = candidates & self._possible(sample)
+        self.wanted, self.candidates = candidates, candidates & self._possible(sample)
         folds = None
         if "propagated" in self.candidates:  # what is compared with it is judged as it is
-            folds = propagation_folds(propagation, own, sample.weights)
+            folds = propagation_folds(propagation, own)
         self.sample = replace(sample, targets=own, folds=folds)
         self.all_features, self.n_features = _sizes(
             self._parts.feature_map, X.shape[0], rows.shape[0]

@@ -30,7 +30,7 @@ from ._pilot import Pilot, SearchTrial, power_of
 from ._search import Search
 from ._settings import Free, Parts, is_auto
 from ._stages import SeveralBuilders, Stages, make_component, reported, tell
-from ._targets import Targets, are_few
+from ._targets import Targets, are_few, counting
 from ._validation import labeled_weights
 
 __all__ = ["WarpPredictor"]
@@ -101,7 +101,7 @@ class WarpPredictor(WarpEstimator):
             like = anchor(points)
             targets = fitted._read_targets(y, like, n_given)
             weights = labeled_weights(sample_weight, like, n_given, targets.labeled)
-            fitted._fit_weights(points, targets, weights)
+            fitted._fit_weights(points, *counting(targets, weights))
         return self._commit(fitted)
 
     @abstractmethod
@@ -111,7 +111,7 @@ class WarpPredictor(WarpEstimator):
     def _fit_weights(self, X: Array, targets: Targets, sample_weight: Array | None) -> None:
         """Fit stages to all of X and the head to its labelled rows; fold the warp into weights."""
         head = limited(make_component(self, "head", self.head), self.memory_limit)
-        few = are_few(targets, sample_weight)
+        few = are_few(targets)
         if few and isinstance(head, KRR) and head.criterion == "auto":
             head.set_params(criterion="evidence")
         propagation = self._propagation(head)
@@ -127,7 +127,7 @@ class WarpPredictor(WarpEstimator):
         stages = self._fit_stages(parts, X, targets.labeled)
         folds = None
         if "propagated" in kinds and not few:
-            folds = propagation_folds(propagation, targets, sample_weight)
+            folds = propagation_folds(propagation, targets)
         problem = self._problem(stages, head, X, targets, sample_weight, folds, few)
         candidates = []
         if kinds & {"plain", "warped"}:
@@ -278,7 +278,7 @@ class WarpPredictor(WarpEstimator):
     def _propagation(self, head: Any) -> Propagation:
         """Return what targets are propagated by, a copy, or raise if `targets` is not known.
 
-        A regulariser that is set in the head is that of the propagation.
+        A regulariser that is set in a ridge regression is that of the propagation.
         """
         known = ("labeled", "propagated", "auto")
         if isinstance(self.targets, Propagation):
@@ -288,7 +288,7 @@ class WarpPredictor(WarpEstimator):
         else:
             expected = f"one of {', '.join(known)}, or a Propagation"
             raise invalid_parameter(self, "targets", expected, self.targets)
-        if found.reg == "auto" and hasattr(head, "reg"):
+        if is_auto(found.reg) and isinstance(head, KRR):
             found.set_params(reg=head.reg)
         if not isinstance(found.random_state, Integral | None):
             seed = int(host_generator(found.random_state).integers(2**31 - 1))

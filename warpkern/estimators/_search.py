@@ -100,8 +100,10 @@ class Search(BaseEstimator):  # type: ignore[misc]
     ) -> tuple[Setting, list[SearchTrial]]:
         """Return the setting that did best on the pilot, for all points, and all that was tried."""
         d = pilot.all_features if free.n_features else None
+        values = self._values(pilot, free)
+        first = {name: tried[0] for name, tried in values.items() if tried}
         if not pilot.candidates:  # nothing to choose by
-            return Setting(n_features=d), []
+            return Setting(n_features=d, n_neighbors=first.get("n_neighbors")), []
         table: list[SearchTrial] = []
 
         def loss(setting: Setting, kinds: set[str] = pilot.candidates) -> float:
@@ -111,8 +113,6 @@ class Search(BaseEstimator):  # type: ignore[misc]
             report(f"{setting}: {least.loss:.4g} ({least.candidate})")
             return least.loss
 
-        values = self._values(pilot, free)
-        first = {name: tried[0] for name, tried in values.items() if tried}
         start = Setting(n_features=pilot.n_features, **first)
         if values["gamma"] and "plain" in pilot.candidates and len(pilot.candidates) > 1:
             # What suits the labels alone may be far from where the graph helps most.
@@ -160,16 +160,23 @@ class Search(BaseEstimator):  # type: ignore[misc]
     def _values(self, pilot: Pilot, free: Free) -> dict[str, list[Any]]:
         """Return the values to try of each parameter; none of those that are given."""
         gamma = pilot.gamma() if free.gamma else None
-        graph, warp = {"warped", "propagated"} & pilot.candidates, "warped" in pilot.candidates
-        most = pilot.X.shape[0] - 1
-        usual = _NEIGHBORS_OF_FEW if pilot.few_of_many else _NEIGHBORS
-        given = usual if is_auto(self.n_neighbors) else self.n_neighbors
-        neighbors = [q for q in given if q <= most]
+        warp = "warped" in pilot.candidates
+        graph = warp or "propagated" in pilot.wanted
         return {
             "gamma": [factor * gamma for factor in self.gamma] if gamma else [],
-            "n_neighbors": neighbors if graph and free.n_neighbors else [],
+            "n_neighbors": self._neighbors(pilot) if graph and free.n_neighbors else [],
             "power": list(self.power) if warp and free.power else [],
         }
+
+    def _neighbors(self, pilot: Pilot) -> list[int]:
+        most = pilot.X.shape[0] - 1
+        if is_auto(self.n_neighbors):
+            usual = _NEIGHBORS_OF_FEW if pilot.few_of_many else _NEIGHBORS
+            return [q for q in usual if q <= most]
+        if max(self.n_neighbors) > most:
+            expected = f"at most {most}, as the search is on {most + 1} points"
+            raise invalid_parameter(self, "n_neighbors", expected, self.n_neighbors)
+        return list(self.n_neighbors)  # type: ignore[arg-type]
 
 
 class _Line:

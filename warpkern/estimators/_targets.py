@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Integral
 from typing import Any
 
@@ -17,10 +17,13 @@ from ..propagation import enough_labels
 __all__ = [
     "Targets",
     "are_few",
+    "class_counts",
     "class_targets",
+    "counting",
     "labeled_classes",
     "labeled_reals",
     "one_versus_rest",
+    "plain_labels",
     "real_targets",
 ]
 
@@ -38,12 +41,27 @@ class Targets:
     column: bool = True
 
 
-def are_few(targets: Targets, weights: Array | None) -> bool:
-    """Whether labels are too few to leave some out; those of weight zero do not count."""
-    n, k = targets.values.shape
-    if weights is not None:
-        n = int(host.sum(to_host(weights) > 0))
-    return not enough_labels(n, 1 if targets.classes is None else k)
+def counting(targets: Targets, weights: Array | None) -> tuple[Targets, Array | None]:
+    """Leave out labels of weight zero: their rows are then as others without a label."""
+    xp = namespace(targets.values)
+    if weights is None or bool(xp.all(weights > 0)):
+        return targets, weights
+    places = xp.nonzero(weights > 0)[0]
+    labeled, values = xp.take(targets.labeled, places), xp.take(targets.values, places, axis=0)
+    return replace(targets, labeled=labeled, values=values), xp.take(weights, places)
+
+
+def are_few(targets: Targets) -> bool:
+    """Whether labels are too few to leave some out."""
+    counts = None if targets.classes is None else class_counts(targets)
+    return not enough_labels(targets.values.shape[0], counts)
+
+
+def class_counts(targets: Targets) -> Array:
+    """Return how many labels each class has, (C,), on the host."""
+    own = host.sum(to_host(targets.values) > 0, axis=0)
+    n = targets.values.shape[0]
+    return own if own.shape[0] > 1 else host.asarray([n - own[0], own[0]])
 
 
 def class_targets(y: Any, like: Array, n_rows: int) -> Targets:
@@ -63,7 +81,7 @@ def class_targets(y: Any, like: Array, n_rows: int) -> Targets:
         raise InvalidDataError("y has no labelled row: at least two classes are needed.")
     known = xp.take(y, labeled)
     if is_host(y):
-        known = _plain_labels(known)
+        known = plain_labels(known)
         check_classification_targets(known)
     elif not _all_whole(known):
         raise InvalidDataError("Unknown label type: continuous. Classes must be whole numbers.")
@@ -191,7 +209,7 @@ def _is_known(label: object) -> bool:
         return False
 
 
-def _plain_labels(labels: Array) -> Array:
+def plain_labels(labels: Array) -> Array:
     """Return numbers that came as objects, for the sake of None among them, as numbers."""
     if labels.dtype.kind == "O":
         plain = host.asarray(labels.tolist())

@@ -1,6 +1,7 @@
 """Heads: plain feature rows and targets to linear weights."""
 
 from ._calibration import calibrated_loss, class_probabilities, fit_temperature
+from ._errors import squared_loss
 from ._krr import KRR, RidgePath
 from ._sgd import SGD
 from ._slkl import SLKL, SLKLRegressor
@@ -21,4 +22,5 @@ __all__ = [
     "class_probabilities",
     "fit_temperature",
     "plan",
+    "squared_loss",
 ]

@@ -11,19 +11,30 @@ __all__ = ["calibrated_loss", "class_probabilities", "fit_temperature", "project
 _COLDEST, _HOTTEST = 1e-2, 1e2
 
 
-def class_probabilities(scores: Array, temperature: float | None) -> Array:
+def class_probabilities(scores: Array, temperature: float | None, link: str = "identity") -> Array:
     r"""Return probabilities (n, C) from one-versus-rest scores (n, C), or (n, 1) for two classes.
 
     .. math:: p_c \propto \exp(z_c / T)
 
-    Without a temperature T scores count as least squares on -1 / +1 targets, which estimates
-    2 P(class | x) - 1; the estimates are put on the simplex by the nearest point of it. Both keep
-    their order.
+    Without a temperature T scores are what the link of the head says (`warpkern.contracts.Head`).
+    "identity": estimates of 2 P(class | x) - 1, as least squares and squared hinges on -1 / +1
+    targets are; they are put on the simplex by the nearest point of it. "logit": the logarithm of
+    P / (1 - P); these P are scaled to the sum 1. All keep the order of the scores.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from warpkern.heads import class_probabilities
+    >>> class_probabilities(np.asarray([[1.0]]), None, "logit").round(2)
+    array([[0.27, 0.73]])
     """
     scores = _one_for_each(scores)
+    xp = namespace(scores)
+    if temperature is None and link == "logit":
+        odds = 1.0 / (1.0 + xp.exp(-scores))
+        return odds / xp.sum(odds, axis=1, keepdims=True)
     if temperature is None:
         return project_to_simplex((scores + 1.0) / 2.0)
-    xp = namespace(scores)
     powers = xp.exp((scores - xp.max(scores, axis=1, keepdims=True)) / temperature)
     return powers / xp.sum(powers, axis=1, keepdims=True)
 

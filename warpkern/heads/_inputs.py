@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from ..array import Array, default_float, namespace
 from ..exceptions import InvalidDataError
 
@@ -13,6 +15,8 @@ def checked_problem(F: Array, y: Array, sample_weight: Array | None) -> tuple[Ar
     xp = namespace(F, y, sample_weight)
     n = F.shape[0]
     F = xp.astype(F, default_float(F, xp), copy=False)
+    if not bool(xp.all(xp.isfinite(F))):
+        raise InvalidDataError("F contains NaN or infinity.")
     return F, checked_targets(y, n, F), checked_weights(sample_weight, n, F)
 
 
@@ -20,7 +24,11 @@ def checked_targets(y: Array, n: int, like: Array) -> Array:
     """Return targets y (n, k) in the type of `like`, or raise if they are not that many."""
     if y.ndim != 2 or y.shape[0] != n:
         raise InvalidDataError(f"y must be ({n}, k) as F has {n} rows. Got {y.shape} instead.")
-    return namespace(like, y).astype(y, like.dtype, copy=False)
+    xp = namespace(like, y)
+    y = xp.astype(y, like.dtype, copy=False)
+    if not bool(xp.all(xp.isfinite(y))):
+        raise InvalidDataError(f"y contains NaN, infinity or numbers too large for {like.dtype}.")
+    return y
 
 
 def checked_weights(s: Array | None, n: int, like: Array) -> Array:
@@ -30,9 +38,9 @@ def checked_weights(s: Array | None, n: int, like: Array) -> Array:
         return xp.ones((n,), dtype=like.dtype, device=like.device)
     s = xp.astype(s, like.dtype, copy=False)
     total = float(xp.sum(s))
-    if s.shape != (n,) or not total > 0 or bool(xp.any(s < 0)):
+    if s.shape != (n,) or not 0 < total < math.inf or bool(xp.any(s < 0)):
         raise InvalidDataError(
-            f"sample_weight must be ({n},), non-negative and not all zero. "
+            f"sample_weight must be ({n},), finite, non-negative and not all zero. "
             f"Got shape {s.shape}, sum {total}."
         )
     return s

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Self
@@ -22,6 +23,7 @@ from ..array import (
     solve_triangular,
 )
 from ..exceptions import invalid_parameter, require_positives
+from ._errors import output_weights
 from ._inputs import checked_problem
 from ._relative import mean_square
 from ._ridge import cross_product
@@ -45,7 +47,8 @@ class RidgePath:
     ----------
     reg : tuple of float
     loo_error : tuple of float
-        Mean squared error of rows that are left out, by the closed form.
+        Mean squared error of rows that are left out, by the closed form; of several outputs each
+        counts by the reciprocal of its variance, so that their units do not matter.
     log_evidence : tuple of float
         Of the Gaussian process, up to a constant.
     criterion : {"loo", "evidence"}
@@ -95,11 +98,12 @@ class KRR(BaseEstimator):  # type: ignore[misc]
     loo_predictions_ : (n, k)
         What each row would be predicted to be, were it left out.
     loo_error_ : float
-        The mean squared error of these, weighted.
+        The mean squared error of these, weighted as in `path_`.
     path_ : RidgePath
         The same for every value of `reg`.
     noise_ : (k,)
-        Variance of a target of weight 1, as the Gaussian process has it.
+        Variance of a target of weight 1, as the Gaussian process has it; NaN if the targets do not
+        differ, which tells nothing of it.
     solved_ : {"primal", "dual"}
         Which system was solved: the smaller one.
 
@@ -142,20 +146,24 @@ class KRR(BaseEstimator):  # type: ignore[misc]
         xp = namespace(F)
         regs = self._checked_regs(_LEAST_EPS * float(xp.finfo(F.dtype).eps))
         n, d = F.shape
+        criterion = self._checked_criterion(y, s)
         problem = Centred.of(F, y, s, bool(self.fit_intercept))
         spectrum = Spectrum.of(problem)
         scale = mean_square(F, s)
-        self.path_ = _path(problem, spectrum, regs, scale, self._checked_criterion(y, s))
-        self.reg_ = regs[self.path_.best]
-        self.lambda_ = self.reg_ * scale
-        self.loo_error_ = self.path_.loo_error[self.path_.best]
-        self.noise_ = self.lambda_ * spectrum.variance(self.lambda_)
-        self._precision = _Precision.of(problem, self.lambda_)
-        self.coef_ = xp.astype(self._precision.solve(problem), F.dtype, copy=False)
-        self.intercept_ = problem.y_mean - problem.f_mean @ self.coef_
-        errors = xp.astype(_loo_residuals(problem, spectrum, self.lambda_), y.dtype, copy=False)
+        path = _path(problem, spectrum, regs, scale, criterion, output_weights(y, s))
+        reg = regs[path.best]
+        lam = reg * scale
+        precision = _Precision.of(problem, lam)
+        coef = xp.astype(precision.solve(problem), F.dtype, copy=False)
+        intercept = problem.y_mean - problem.f_mean @ coef
+        errors = xp.astype(_loo_residuals(problem, spectrum, lam), y.dtype, copy=False)
         outside = (s == 0)[:, None]  # rows of weight zero are left out as it is
-        self.loo_predictions_ = xp.where(outside, F @ self.coef_ + self.intercept_, y - errors)
+        self.loo_predictions_ = xp.where(outside, F @ coef + intercept, y - errors)
+        self.path_, self.reg_, self.lambda_ = path, reg, lam
+        self.loo_error_ = path.loo_error[path.best]
+        variance = spectrum.variance(lam)
+        self.noise_ = lam * xp.where(variance > 0, variance, xp.nan)
+        self.coef_, self.intercept_, self._precision = coef, intercept, precision
         self.solved_ = "dual" if n < d else "primal"
         return self
 
@@ -169,7 +177,8 @@ class KRR(BaseEstimator):  # type: ignore[misc]
         F, y, sample_weight
             What the head was fitted to.
         groups : sequence of (m,)
-            Places of rows, on the host; each row is in one group.
+            Places of rows, on the host; each row is in one group. A row of weight zero, which is
+            in none of the models, is predicted by that of all.
 
         Notes
         -----
@@ -210,10 +219,14 @@ class KRR(BaseEstimator):  # type: ignore[misc]
 
         As the Gaussian process has it: of the function that the weights are, and of the noise;
         with `residual` (n,) also of what the features leave of the kernel, ``k(x, x) - |f|^2``.
+        NaN, with a warning, for outputs whose targets did not differ.
         Cost n d min(d, rows it was fitted to).
         """
         check_is_fitted(self, "noise_")
         xp = namespace(F)
+        if bool(xp.any(xp.isnan(self.noise_))):
+            message = "Standard deviations are not known: the targets do not differ."
+            warnings.warn(message, UserWarning, stacklevel=2)
         of_function = self._precision.variances(F)
         if residual is not None:
             of_function = of_function + xp.astype(residual, of_function.dtype) / self.lambda_
@@ -237,14 +250,21 @@ class KRR(BaseEstimator):  # type: ignore[misc]
 
 
 def _path(
-    problem: Centred, spectrum: Spectrum, regs: tuple[float, ...], scale: float, criterion: str
+    problem: Centred,
+    spectrum: Spectrum,
+    regs: tuple[float, ...],
+    scale: float,
+    criterion: str,
+    of_outputs: Array,
 ) -> RidgePath:
-    """Return errors and evidence for every regulariser."""
+    """Return errors and evidence for every regulariser; errors by weights (k,) of the outputs."""
     xp = namespace(problem.F)
+    wide = spectrum.values.dtype
+    s, of_outputs = (xp.astype(a, wide, copy=False) for a in (problem.s, of_outputs))
     errors, evidence = [], []
     for reg in regs:
-        squared = _loo_residuals(problem, spectrum, reg * scale) ** 2
-        weighted = xp.astype(problem.s, squared.dtype, copy=False) @ xp.mean(squared, axis=1)
+        squared = of_outputs * _loo_residuals(problem, spectrum, reg * scale) ** 2
+        weighted = s @ xp.mean(squared, axis=1)
         errors.append(float(weighted) / float(xp.sum(problem.s)))
         evidence.append(spectrum.log_evidence(reg * scale))
     return RidgePath(regs, tuple(errors), tuple(evidence), criterion)

@@ -30,4 +30,4 @@ def mean_of_squares(squares: Array, s: Array) -> float:
     """sum_i s_i q_i / sum_i s_i for q_i = |f_i|^2 (n,); 1 if all are zero."""
     xp = namespace(squares)
     mean = float(xp.sum(s * squares) / xp.sum(s))
-    return mean if mean > 0 else 1.0
+    return 1.0 if mean == 0.0 else mean

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Self
@@ -125,6 +126,11 @@ class SGD(BaseEstimator):  # type: ignore[misc]
         self.memory_limit = memory_limit
         self.random_state = random_state
 
+    @property
+    def link(self) -> str | None:
+        """What scores say of probabilities: the minimiser of the loss."""
+        return {"logistic": "logit", "squared": "identity"}.get(self.loss)
+
     def fit(self, F: Array | Rows, y: Array, sample_weight: Array | None = None) -> Self:
         """Learn the weights from rows F (n, d), targets y (n, k) and weights (n,)."""
         loss = self._check_parameters()
@@ -220,6 +226,8 @@ class _Problem:
         ordered_s = ordered_s / total
         batches = _batches(len(order), m)
         scale, largest, heaviest = _sizes(space, ordered_s[:, 0], batches)
+        if not math.isfinite(scale):
+            raise InvalidDataError("F contains NaN or infinity.")
         c2, mu = _CONSTANT * scale, reg * scale / total
         L = loss.curvature * m * (largest + c2 * heaviest) + mu
         return cls(space, loss, ordered_y, ordered_s, batches, reg * scale, mu, L, c2)

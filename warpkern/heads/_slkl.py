@@ -135,7 +135,8 @@ class SLKLRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: i
         Rows to draw; None is 1,000. All rows if they are fewer.
     tol : float
         The search ends when an epoch lowers F by less than `tol` F, and F is proved to be within
-        10 `tol` F of its least value (it is mostly within `tol` F then).
+        10 `tol` F of its least value. It is within `tol` F then with the default `nu`; with much
+        smaller ones it may be some `tol` F away.
     random_state : None, int or Generator
     gamma : float, "auto", "scale" or "median"
         For kernels given by name; see `warpkern.kernels.choose_gamma`.

@@ -271,7 +271,7 @@ def minimize(
 def proved(gap: float, objective: float, tol: float) -> bool:
     """Whether F is known to be near enough to its least value.
 
-    The bound lags behind: where it is 10 `tol` F away, F itself is rarely more than `tol` F off.
+    The bound lags behind: where it is 10 `tol` F away, F itself is a small part of that off.
     """
     return gap <= 10.0 * tol * objective
 

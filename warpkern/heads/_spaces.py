@@ -46,7 +46,8 @@ def make_space(strategy: str, rows: Rows, order: Array) -> Space:
     """Return the space of a strategy for the rows `order` (n,), indices on the host."""
     F: Rows = _Ordered(rows, order)
     n = F.shape[0]
-    if strategy == "features-on-the-fly":
+    is_cached = isinstance(rows, ArrayRows)
+    if strategy == "features-on-the-fly" or (strategy == "cached-features" and is_cached):
         return FeatureSpace(F)
     if strategy == "cached-features":
         return FeatureSpace(ArrayRows(F.take(slice(0, n))))

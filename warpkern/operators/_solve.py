@@ -12,7 +12,6 @@ from sklearn.exceptions import ConvergenceWarning
 from ..array import (
     Array,
     accumulation_dtype,
-    component_labels,
     csr_matmul,
     host,
     in_threads,
@@ -302,9 +301,7 @@ def _null_space(graph: Graph, L: Laplacian, normalized: bool) -> tuple[Array, An
     from scipy.sparse import csr_array
 
     n = graph.n_nodes
-    rows = host.repeat(host.arange(n), host.diff(graph.indptr))
-    edges = graph.weights != 0
-    labels = component_labels(rows[edges], graph.indices[edges], n)
+    labels = graph.components
     values = _smooth(L, normalized)
     values = values / host.sqrt(host.bincount(labels, weights=values * values))[labels]
     shape = (n, int(host.max(labels)) + 1)

@@ -55,7 +55,7 @@ def spread_labels(
     M = LaplacianPower(1.0, power).fit(graph)
     g = _smoothed(M, [p.weights for p in parts], [p.values for p in parts], ridge)
     if balance and parts[0].classes:
-        g = [balanced(own, part.prior) for part, own in zip(parts, g, strict=True)]
+        g = [balanced(part.even(own), part.prior) for part, own in zip(parts, g, strict=True)]
     return [_targets(part, own) for part, own in zip(parts, g, strict=True)]
 
 
@@ -87,13 +87,12 @@ class Alternation:
 
     def again(self) -> None:
         """Smooth the model's scores on the graph, with the labels held, and fit the model."""
-        xp = namespace(self.w)
         weights, values = [], []
         for part, scores in zip(self._parts, self.scores, strict=True):
-            known = part.weights > 0
             if part.classes:
-                scores = balanced(class_probabilities(scores, _TEMPERATURE), part.prior)
-            values.append(xp.where(known, part.values, scores))
+                shares = part.even(class_probabilities(scores, _TEMPERATURE))
+                scores = balanced(shares, part.prior)
+            values.append(part.held(scores))
             weights.append(_MU + _CLAMP * part.weights)
         g = _smoothed(self._M, weights, values, self.trial.ridge)
         self.targets = [
@@ -120,6 +119,4 @@ def _split(columns: Array, n_parts: int) -> list[Array]:
 
 def _targets(part: Known, g: Array) -> Array:
     """The winning class, and the labels where they are known; or g itself."""
-    if not part.classes:
-        return g
-    return namespace(g).where(part.weights > 0, part.values, winners(g))
+    return part.held(part.even(winners(g))) if part.classes else g

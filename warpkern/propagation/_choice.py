@@ -67,6 +67,15 @@ class Propagated:
             left_out=None if self.left_out is None else 2.0 * self.left_out[:, own] - 1.0,
         )
 
+    def shifted(self, centre: Array) -> Propagated:
+        """Return the same for values to which a centre (k,) is added."""
+        return replace(
+            self,
+            targets=self.targets + centre,
+            intercept=self.intercept + centre,
+            left_out=None if self.left_out is None else self.left_out + centre,
+        )
+
 
 @dataclass(frozen=True, eq=False)
 class Spread:
@@ -76,7 +85,9 @@ class Spread:
     ----------
     graph : Graph
     known : Known
-        All labels.
+        All labels; real ones less their mean, so that a constant added to all changes nothing.
+    centre : (k,) or None
+        That mean.
     folds : list of (m,) or None
         Labelled rows that are held out together; None if there are too few labels for that.
     parts : list of Known
@@ -90,6 +101,7 @@ class Spread:
 
     graph: Graph
     known: Known
+    centre: Array | None
     folds: list[Array] | None
     parts: list[Known]
     candidates: Sequence[tuple[int, float]]
@@ -217,6 +229,7 @@ class Propagation(BaseEstimator):  # type: ignore[misc]
         values : (n_l, k)
             0 and 1 for classes, a column for each; or real targets.
         weights : (n_l,), optional
+            > 0. A label of less than mean weight holds its row in part only.
         classes : bool
             Whether the values are classes.
         """
@@ -233,7 +246,8 @@ class Propagation(BaseEstimator):  # type: ignore[misc]
             steps.again()
         (targets,) = steps.targets
         lam = model.lam(trial.reg)
-        return Propagated(targets, steps.w, steps.b, left_out, lam, trial, tuple(tried))
+        found = Propagated(targets, steps.w, steps.b, left_out, lam, trial, tuple(tried))
+        return found if spread.centre is None else found.shifted(spread.centre)
 
     def spread(
         self,
@@ -249,20 +263,23 @@ class Propagation(BaseEstimator):  # type: ignore[misc]
 
         `keep` is for several models of them.
         """
-        prior = self._prior(values, weights) if classes else values[0, :]
-        known = Known.of(labeled, values, weights, graph.n_nodes, classes, prior)
-        places = self.folds(values, weights, classes=classes)
+        centre = None if classes else _mean(values, weights)
+        if centre is not None:
+            values = values - centre
+        prior = self._prior(values, weights) if classes else namespace(values).zeros_like(centre)
+        known = Known.of(labeled, values, weights, graph.components, classes, prior)
+        places = self.folds(values, classes=classes)
         folds = None if places is None else [known.rows[own] for own in places]
         parts = [known] if folds is None else [known.without(fold) for fold in folds]
         progress = shown if self.verbose else silent
         kept: dict[tuple[int, float], list[Array]] | None = {} if keep else None
         few = folds is None and classes
         candidates = self._candidates(_CANDIDATES_OF_FEW if few else _CANDIDATES)
-        return Spread(graph, known, folds, parts, candidates, progress, kept)
+        return Spread(graph, known, centre, folds, parts, candidates, progress, kept)
 
-    def folds(self, values: Array, weights: Array | None, *, classes: bool) -> list[Array] | None:
+    def folds(self, values: Array, *, classes: bool) -> list[Array] | None:
         """Return places of labels (n_l, k) to hold out together; None if they are too few."""
-        return make_folds(values, weights, classes, host_generator(self.random_state))
+        return make_folds(values, classes, host_generator(self.random_state))
 
     def compare(self, spread: Spread, model: RidgeOnAll) -> Iterator[Tried]:
         """Yield how well models without some labels predict them, before any round."""
@@ -327,7 +344,7 @@ class Propagation(BaseEstimator):  # type: ignore[misc]
 
     def _reg_of_few(self) -> float:
         """With nothing to compare by: the largest that is given."""
-        return _REG_OF_FEW if self.reg == "auto" else max(self._regs())
+        return _REG_OF_FEW if self._regs() is _REGS else max(self._regs())
 
     def _rounds(self, most: int) -> int:
         if self.rounds == "auto":
@@ -352,6 +369,12 @@ class Propagation(BaseEstimator):  # type: ignore[misc]
         if given.shape != (n_classes,) or not bool(xp.all(given > 0)):
             raise invalid_parameter(self, "class_prior", expected, self.class_prior)
         return given / xp.sum(given)
+
+
+def _mean(values: Array, weights: Array | None) -> Array:
+    """Return the mean (k,) of values (n, k), weighted."""
+    xp = namespace(values)
+    return xp.mean(values, axis=0) if weights is None else weights @ values / xp.sum(weights)
 
 
 def _cut(steps: Alternation, rounds: int) -> Trial:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
-from ..array import Array, host, place, to_host
-from ..heads import calibrated_loss
+from ..array import Array, host, namespace, place, to_host
+from ..heads import calibrated_loss, squared_loss
 
 __all__ = ["Known", "enough_labels", "held_out", "held_out_loss", "make_folds"]
 
 _FOLDS = 4
-_LEAST_PER_CLASS, _LEAST_ROWS = 2, 20  # labels with which holding some out tells something
+# Labels with which holding some out tells something: in all, for each class on average, and of each
+# of two classes at least.
+_LEAST_ROWS, _LEAST_PER_CLASS, _LEAST_OF_TWO = 20, 2, 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,15 +27,18 @@ class Known:
         Labelled rows, on the host.
     values, weights : (N, k), (N, 1)
         Labels and their weights, 0 on other rows.
+    components : (N,)
+        Of the graph that each row is in, on the host.
     classes : bool
         Whether values are classes, 0 and 1.
     prior : (k,)
-        The shares of the classes.
+        The shares of the classes; 0 for real values.
     """
 
     rows: Array
     values: Array
     weights: Array
+    components: Array
     classes: bool
     prior: Array
 
@@ -42,11 +48,12 @@ class Known:
         labeled: Array,
         values: Array,
         weights: Array | None,
-        n: int,
+        components: Array,
         classes: bool,
         prior: Array,
     ) -> Known:
-        """Spread labels over all n rows; weights are scaled to the mean 1."""
+        """Spread labels over all rows; weights are scaled to the mean 1."""
+        n = components.shape[0]
         rows, y = to_host(labeled), to_host(values)
         s = (
             host.ones(len(rows))
@@ -61,6 +68,7 @@ class Known:
             rows,
             place(Y, like=like, dtype=like.dtype),
             place(J, like=like, dtype=like.dtype),
+            components,
             classes,
             prior,
         )
@@ -74,20 +82,44 @@ class Known:
         rows = self.rows[keep[self.rows]]
         return replace(self, rows=rows, values=mask * like, weights=mask * self.weights)
 
+    @cached_property
+    def reached(self) -> Array | None:
+        """Whether a label is in the component of each row, (N, 1); None if all rows have one."""
+        known = host.isin(self.components, self.components[self.rows])
+        if bool(known.all()):
+            return None
+        return place(known[:, None], like=self.values, dtype=namespace(self.values).bool)
 
-def enough_labels(n_labels: int, n_classes: int) -> bool:
-    """Whether labels that are held out tell something of those that are not; 1 for no classes."""
-    return n_labels >= max(_LEAST_ROWS, _LEAST_PER_CLASS * n_classes)
+    def even(self, g: Array) -> Array:
+        """Return g (N, k) with the prior on rows that no label reaches: nothing is known there."""
+        return g if self.reached is None else namespace(g).where(self.reached, g, self.prior)
+
+    def held(self, g: Array) -> Array:
+        """Return g (N, k) with the labels on their rows; in part, if of less than mean weight."""
+        share = namespace(g).clip(self.weights, 0.0, 1.0)
+        return share * self.values + (1.0 - share) * g
 
 
-def make_folds(values: Array, weights: Array | None, classes: bool, rng: Any) -> list[Array] | None:
+def enough_labels(n_labels: int, counts: Array | None) -> bool:
+    """Whether labels that are held out tell something of those that are not.
+
+    `counts` (C,) are those of the classes, on the host; None for real values.
+    """
+    if counts is None:
+        return n_labels >= _LEAST_ROWS
+    of_second = int(host.sort(counts)[-2])
+    on_average = n_labels >= _LEAST_PER_CLASS * counts.shape[0]
+    return n_labels >= _LEAST_ROWS and on_average and of_second >= _LEAST_OF_TWO
+
+
+def make_folds(values: Array, classes: bool, rng: Any) -> list[Array] | None:
     """Return places of labels that are held out together; None if they are too few.
 
-    For labels (n_l, k), each class spread over the folds. Those of weight zero do not count.
+    For labels (n_l, k), each class spread over the folds.
     """
-    n, k = values.shape
-    counted = n if weights is None else int(host.sum(to_host(weights) > 0))
-    if not enough_labels(counted, k if classes else 1):
+    n = values.shape[0]
+    counts = host.sum(to_host(values), axis=0) if classes else None
+    if not enough_labels(n, counts):
         return None
     order = rng.permutation(n)
     if classes:
@@ -111,4 +143,4 @@ def held_out_loss(known: Known, left_out: Array) -> float:
     s = to_host(known.weights)[known.rows, 0]
     if known.classes:
         return calibrated_loss(z, 2.0 * y - 1.0, s)
-    return float(host.average(host.mean((z - y) ** 2, axis=1), weights=s))
+    return squared_loss(z, y, s)

@@ -17,7 +17,6 @@ def smooth(
     values: Array,
     *,
     ridge: float,
-    diagonal: float = 1.0,
     tol: float = 1e-4,
 ) -> Array:
     r"""Return the functions g (N, k) that are smooth on the graph, and near what is known of them.
@@ -36,14 +35,12 @@ def smooth(
         y.
     ridge : float
         > 0: what a constant costs, without which nodes far from what is known are as good as any.
-    diagonal : float
-        About the size of M's own diagonal, for the preconditioner.
     tol : float
         Norm of a residual beside that of its right side.
 
     Notes
     -----
-    By conjugate gradients, preconditioned by the diagonal, on all columns at once: some tens of
+    By conjugate gradients, preconditioned by J + I, on all columns at once: some tens of
     products with M if much is known, and of the order of sqrt(1 / ridge) of them if little is.
 
     References
@@ -66,7 +63,7 @@ def smooth(
     xp = namespace(values)
     J = weights + ridge
     B = weights * values
-    scale = 1.0 / (J + diagonal)
+    scale = 1.0 / (J + 1.0)  # of normalised Laplacians the diagonal is about 1
 
     def product(V: Array) -> Array:
         image = operator.matmul(V)
