@@ -4,10 +4,12 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.datasets import load_digits
+from sklearn.linear_model import Ridge
+from sklearn.svm import SVC
 
 import warpkern as wk
 from warpkern.array import backend_of, to_host
-from warpkern.exceptions import InvalidDataError
+from warpkern.exceptions import InvalidDataError, InvalidParameterError
 from warpkern.features import RBF
 from warpkern.heads import SVM
 
@@ -89,3 +91,10 @@ class TestSupportVectorMachine:
         X, y = wk.datasets.make_two_moons(50, random_state=0)
         with pytest.raises(InvalidDataError, match=r"y must hold -1 and \+1"):
             wk.WarpRegressor(feature_map=RBF(50), head="svm").fit(X, y + 0.5)
+
+
+@pytest.mark.parametrize("head", [SVC(), Ridge()], ids=str)
+def test_models_that_are_no_heads_are_named(head):
+    X, y = wk.datasets.make_two_moons(60, n_labeled=24, random_state=0)
+    with pytest.raises(InvalidParameterError, match=r"'head' parameter .* see warpkern.contracts"):
+        wk.WarpClassifier(RBF(30), head=head, targets="labeled").fit(X, y)

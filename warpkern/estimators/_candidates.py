@@ -175,7 +175,8 @@ def _fit_head(head: Any, rows: WarpedRows, values: Array, weights: Any) -> Any:
     """Fit a head, and return what it was fitted to: the rows, or all of them as an array."""
     F = rows if is_lazy(head) else rows.take(slice(0, rows.shape[0]))
     head.fit(F, values, weights)
-    if tuple(head.coef_.shape) != (F.shape[1], values.shape[1]):
+    coef = getattr(head, "coef_", None)  # of some models it is there, and raises an AttributeError
+    if coef is None or tuple(coef.shape) != (F.shape[1], values.shape[1]):
         expected = "a head whose coef_ is (features, outputs); see warpkern.contracts.Head"
         raise invalid_parameter("the model", "head", expected, head)
     return F
