@@ -56,7 +56,7 @@ def test_regression_with_several_outputs():
     truth = np.concatenate([np.sin(6 * X), 10 + X], axis=1)
     y = np.where(np.arange(200)[:, None] % 2, np.nan, truth)
     model = wk.WarpRegressor(head=SGD("squared", reg=0.01), random_state=0).fit(X, y)
-    assert model.score(X, truth) > 0.99
+    assert model.score(X, truth) > 0.98
 
 
 @pytest.mark.parametrize("head", ["sgd", SGD("hinge")], ids=str)

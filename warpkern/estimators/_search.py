@@ -100,10 +100,9 @@ class Search(BaseEstimator):  # type: ignore[misc]
     ) -> tuple[Setting, list[SearchTrial]]:
         """Return the setting that did best on the pilot, for all points, and all that was tried."""
         d = pilot.all_features if free.n_features else None
-        values = self._values(pilot, free)
-        first = {name: tried[0] for name, tried in values.items() if tried}
         if not pilot.candidates:  # nothing to choose by
-            return Setting(n_features=d, n_neighbors=first.get("n_neighbors")), []
+            neighbors = self._neighbors(pilot, free)
+            return Setting(n_features=d, n_neighbors=neighbors[0] if neighbors else None), []
         table: list[SearchTrial] = []
 
         def loss(setting: Setting, kinds: set[str] = pilot.candidates) -> float:
@@ -113,6 +112,8 @@ class Search(BaseEstimator):  # type: ignore[misc]
             report(f"{setting}: {least.loss:.4g} ({least.candidate})")
             return least.loss
 
+        values = self._values(pilot, free)
+        first = {name: tried[0] for name, tried in values.items() if tried}
         start = Setting(n_features=pilot.n_features, **first)
         if values["gamma"] and "plain" in pilot.candidates and len(pilot.candidates) > 1:
             # What suits the labels alone may be far from where the graph helps most.
@@ -160,15 +161,16 @@ class Search(BaseEstimator):  # type: ignore[misc]
     def _values(self, pilot: Pilot, free: Free) -> dict[str, list[Any]]:
         """Return the values to try of each parameter; none of those that are given."""
         gamma = pilot.gamma() if free.gamma else None
-        warp = "warped" in pilot.candidates
-        graph = warp or "propagated" in pilot.wanted
         return {
             "gamma": [factor * gamma for factor in self.gamma] if gamma else [],
-            "n_neighbors": self._neighbors(pilot) if graph and free.n_neighbors else [],
-            "power": list(self.power) if warp and free.power else [],
+            "n_neighbors": self._neighbors(pilot, free),
+            "power": list(self.power) if free.power and "warped" in pilot.candidates else [],
         }
 
-    def _neighbors(self, pilot: Pilot) -> list[int]:
+    def _neighbors(self, pilot: Pilot, free: Free) -> list[int]:
+        is_used = "warped" in pilot.candidates or "propagated" in pilot.wanted
+        if not (free.n_neighbors and is_used):
+            return []
         most = pilot.X.shape[0] - 1
         if is_auto(self.n_neighbors):
             usual = _NEIGHBORS_OF_FEW if pilot.few_of_many else _NEIGHBORS
