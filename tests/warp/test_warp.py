@@ -163,7 +163,7 @@ def test_default_limit_never_refuses(points, monkeypatch):
     monkeypatch.setattr(_memory, "device_memory", lambda _: 2000)
     with pytest.raises(InvalidParameterError):
         fit_warp(phi, points, M, memory_limit=1000)
-    with pytest.warns(UserWarning, match=r"RBF gives .* features, and the warp needs"):
+    with pytest.warns(UserWarning, match=r"RBF gives .* features, and matrices"):
         warp = fit_warp(phi, points, M)
     assert "would take" in warp.describe()
     np.testing.assert_allclose(warp.R, expected, atol=1e-10)
@@ -173,7 +173,7 @@ def test_what_exceeds_the_default_limit_is_not_done_column_by_column(rng, monkey
     X = rng.normal(size=(300, 2))
     phi, M = RBF(200, random_state=0).fit(X), stages(X)[1]
     monkeypatch.setattr(_memory, "device_memory", lambda _: 2000)
-    with pytest.warns(UserWarning, match="the warp needs"):
+    with pytest.warns(UserWarning, match="matrices of that order"):
         told = fit_warp(phi, X, M).describe()
     assert int(re.search(r"([0-9]+) times", told)[1]) < 20
 

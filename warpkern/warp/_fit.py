@@ -264,11 +264,11 @@ class _Sums:
 
     def _warning(self, size: Size, least: int) -> str:
         return (
-            f"{type(self.feature_map).__name__} gives {size.d:,} features, and the warp needs "
-            f"matrices of that order: {memory_text(least)}, and some {float(size.d) ** 3 / 3:.0e} "
+            f"{type(self.feature_map).__name__} gives {size.d:,} features, and matrices of that "
+            f"order are needed: {memory_text(least)}, and some {float(size.d) ** 3 / 3:.0e} "
             "operations for each factor. This takes long, and fails if there is not so much "
-            "memory. Take a map with fewer features, such as 'rbf', or the operator 'landmark', "
-            "which needs no such matrix."
+            "memory. Take a map with fewer features, such as 'rbf'. A model with "
+            "operator='landmark' and targets='labeled' needs no such matrix."
         )
 
 
