@@ -169,6 +169,14 @@ def test_an_unknown_command_lists_the_choices(capsys):
     assert {"demo", "info"} <= set(choices.split(", "))
 
 
+def test_a_command_of_a_plugin_that_is_missing_says_how_to_install_it(capsys, monkeypatch):
+    monkeypatch.setattr(cli, "default_registry", Registry)
+    assert cli.main(["reproduce", "all"]) == 2
+    assert "pip install ./plugins/warpkern-reproduce" in capsys.readouterr().err
+    cli.main(["dmeo"])
+    assert "plugins" not in capsys.readouterr().err
+
+
 def test_no_command_prints_the_help(capsys):
     assert cli.main([]) == 2
     assert "commands:" in capsys.readouterr().out

@@ -25,6 +25,8 @@ _DEPENDENCIES = (
     "pyamg",
     "pynndescent",
 )
+_PLUGINS = {"reproduce": "warpkern-reproduce"}
+"""Commands of plugins that are developed beside warpkern."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -46,7 +48,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         return int(registry.load("command", parsed.command)(parsed.arguments) or 0)
     except WarpkernError as error:
-        print(f"warpkern: {error}", file=sys.stderr)
+        print(f"warpkern: {error}{_where_from(registry, parsed.command)}", file=sys.stderr)
         return 2
 
 
@@ -76,6 +78,17 @@ def info(arguments: Sequence[str]) -> int:
 def _command_list(registry: Registry) -> str:
     rows = [f"  {e.spec.name:<12} {e.spec.summary}" for e in registry.entries("command")]
     return "\n".join(["commands:", *rows])
+
+
+def _where_from(registry: Registry, command: str) -> str:
+    """Return how to install the plugin of a command that is not there, "" for any other."""
+    plugin = _PLUGINS.get(command)
+    if plugin is None or command in registry.names("command"):
+        return ""
+    return (
+        f" {command!r} comes with the plugin {plugin}: in a checkout of warpkern, "
+        f"pip install ./plugins/{plugin}"
+    )
 
 
 def _distribution(library: str) -> str:

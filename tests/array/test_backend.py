@@ -1,7 +1,9 @@
 """Where arrays live, and what keeps them there."""
 
 import pickle
+import tomllib
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,6 +12,7 @@ from sklearn.base import BaseEstimator
 
 from warpkern.array import (
     Backend,
+    _backend,
     _host,
     backend_of,
     device_memory,
@@ -27,6 +30,18 @@ from warpkern.exceptions import BackendError, InvalidParameterError
 def test_what_is_no_array_library_is_refused_with_the_choices(name):
     with pytest.raises(BackendError, match="numpy, cupy, torch, jax"):
         Backend.named(name)
+
+
+@pytest.mark.parametrize("name", ["cupy", "torch", "jax"])
+def test_a_known_library_that_is_missing_can_be_had_by_an_extra(name, monkeypatch):
+    def missing(module):
+        raise ModuleNotFoundError(f"No module named {module!r}")
+
+    monkeypatch.setattr(_backend, "import_module", missing)
+    with pytest.raises(BackendError, match=rf"not installed .* pip install '\.\[{name}\]'"):
+        Backend.named(name)
+    project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())
+    assert name in project["project"]["optional-dependencies"]
 
 
 @pytest.mark.parametrize(

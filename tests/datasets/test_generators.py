@@ -3,6 +3,7 @@ import math
 import numpy as np
 import pytest
 
+from warpkern import WarpClassifier
 from warpkern.datasets import hide_labels, make_poses, make_rings, make_sinc, make_two_moons
 from warpkern.exceptions import InvalidDataError, InvalidParameterError
 
@@ -36,6 +37,30 @@ def test_labels_are_kept_evenly_over_the_classes(n_labeled):
 def test_impossible_numbers_of_labels_are_named(n_labeled):
     with pytest.raises(InvalidParameterError, match="'n_labeled'"):
         hide_labels(np.arange(10) % 2, n_labeled)
+
+
+@pytest.mark.parametrize("make", [make_two_moons, make_rings])
+def test_an_error_names_the_function_that_was_called(make):
+    with pytest.raises(InvalidParameterError, match=f"'n_labeled' parameter of {make.__name__} "):
+        make(10, n_labeled=1)
+
+
+@pytest.mark.parametrize("dtype", [str, object])
+def test_text_is_hidden_by_none(dtype):
+    y = np.asarray(["mac", "windows"] * 10, dtype=dtype)
+    hidden = hide_labels(y, 6, random_state=0)
+    kept = np.asarray([name is not None for name in hidden])
+    np.testing.assert_array_equal(hidden[kept], y[kept])
+    assert sorted(hidden[kept]) == ["mac"] * 3 + ["windows"] * 3
+    X = np.random.default_rng(0).normal(size=(20, 2))
+    model = WarpClassifier(search=None, random_state=0).fit(X, hidden)
+    assert model.classes_.tolist() == ["mac", "windows"]
+
+
+@pytest.mark.parametrize("y", [np.asarray([0.0, 1.0]), np.asarray(["mac", None], dtype=object)])
+def test_what_is_no_class_is_refused(y):
+    with pytest.raises(InvalidParameterError, match="signed integers or text"):
+        hide_labels(y, 2)
 
 
 def test_rings_without_noise_have_their_radii():

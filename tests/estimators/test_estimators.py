@@ -386,3 +386,19 @@ class TestOddData:
         X = np.concatenate([X, [[1e6, 1e6]]])
         model = small().fit(X, np.append(y, -1))
         assert np.isfinite(model.decision_function(X)).all()
+
+
+def test_minus_one_is_a_value_in_regression():
+    X = np.linspace(0.0, 1.0, 40)[:, None]
+    y = np.where(X[:, 0] < 0.5, -1, 1)
+    model = wk.WarpRegressor(RBF(50), search=None, random_state=0).fit(X, y)
+    assert model.predict(X[:5]).max() < -0.5
+
+
+def test_standard_deviations_include_the_noise(rng):
+    X = rng.uniform(-1.0, 1.0, size=(400, 1))
+    y = np.sin(3.0 * X[:, 0]) + 0.3 * rng.normal(size=400)
+    options = {"targets": "labeled", "search": None, "random_state": 0}
+    model = wk.WarpRegressor(RBF(100), **options).fit(X, y)
+    _, std = model.predict(np.zeros((1, 1)), return_std=True)
+    assert 0.25 < float(std[0]) < 0.35

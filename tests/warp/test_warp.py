@@ -1,5 +1,8 @@
 """The warp against the dense formulas of the paper."""
 
+import re
+import warnings
+
 import numpy as np
 import pytest
 
@@ -11,7 +14,7 @@ from warpkern.features import RBF
 from warpkern.graphs import ExactKNN
 from warpkern.kernels import WarpedKernel
 from warpkern.operators import LaplacianPower
-from warpkern.warp import CholeskyWarp, IdentityWarp, fit_warp, parse_memory
+from warpkern.warp import CholeskyWarp, IdentityWarp, _fit, fit_warp, parse_memory
 
 N, D = 60, 24
 
@@ -160,9 +163,30 @@ def test_default_limit_never_refuses(points, monkeypatch):
     monkeypatch.setattr(_memory, "device_memory", lambda _: 2000)
     with pytest.raises(InvalidParameterError):
         fit_warp(phi, points, M, memory_limit=1000)
-    warp = fit_warp(phi, points, M)
+    with pytest.warns(UserWarning, match=r"RBF gives .* features, and matrices"):
+        warp = fit_warp(phi, points, M)
     assert "would take" in warp.describe()
     np.testing.assert_allclose(warp.R, expected, atol=1e-10)
+
+
+def test_what_exceeds_the_default_limit_is_not_done_column_by_column(rng, monkeypatch):
+    X = rng.normal(size=(300, 2))
+    phi, M = RBF(200, random_state=0).fit(X), stages(X)[1]
+    monkeypatch.setattr(_memory, "device_memory", lambda _: 2000)
+    with pytest.warns(UserWarning, match="matrices of that order"):
+        told = fit_warp(phi, X, M).describe()
+    assert int(re.search(r"([0-9]+) times", told)[1]) < 20
+
+
+def test_too_many_features_are_warned_of(points, monkeypatch):
+    phi, M = stages(points)
+    monkeypatch.setattr(_fit, "_MANY_FEATURES", phi.n_features_out_ - 1)
+    with pytest.warns(UserWarning, match=f"RBF gives {phi.n_features_out_} features"):
+        fit_warp(phi, points, M, memory_limit="1GB")
+    monkeypatch.setattr(_fit, "_MANY_FEATURES", phi.n_features_out_)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        fit_warp(phi, points, M, memory_limit="1GB")
 
 
 def test_memory_limit_that_is_too_small_names_what_is_needed(points):

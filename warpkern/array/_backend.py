@@ -95,15 +95,20 @@ class Backend:
     @classmethod
     def named(cls, name: str, device: Any = None) -> Backend:
         """Return the backend called `name`, on `device` or on its default device."""
-        known = ", ".join(entry.name for entry in LIBRARIES[:-1])
+        names = [entry.name for entry in LIBRARIES[:-1]]
+        known = ", ".join(names)
         probe = cls(name, "")
         try:
             xp = probe.xp
             default = xp.empty(0)
         except ModuleNotFoundError as error:
+            told = (
+                f"Install it, or warpkern's extra {name!r}: pip install '.[{name}]'."
+                if name in names
+                else f"Known are {known}, and the modules of other Array API libraries."
+            )
             raise BackendError(
-                f"The array library {name!r} is not installed ({error}). Known are {known}, "
-                "and the modules of other Array API libraries."
+                f"The array library {name!r} is not installed ({error}). {told}"
             ) from error
         except Exception as error:  # not an array library, or no driver for it
             raise BackendError(

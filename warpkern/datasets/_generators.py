@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ..array import Array, host, host_generator
+from ..array import Array, host, host_generator, is_text
 from ..exceptions import (
     InvalidDataError,
     invalid_parameter,
@@ -51,7 +51,7 @@ def make_two_moons(
     sign = 1.0 - 2.0 * y
     X = host.stack([sign * host.cos(angle) + y, sign * host.sin(angle) + 0.5 * y], axis=1)
     X = X + noise * rng.standard_normal((n_samples, 2))
-    return X, y if n_labeled is None else hide_labels(y, n_labeled, random_state=rng)
+    return X, y if n_labeled is None else _hidden("make_two_moons", y, n_labeled, rng)
 
 
 def make_rings(
@@ -94,7 +94,7 @@ def make_rings(
     radius = host.asarray(radii, dtype=host.float64)[y]
     X = host.stack([radius * host.cos(angle), radius * host.sin(angle)], axis=1)
     X = X + noise * rng.standard_normal((n_samples, 2))
-    return X, y if n_labeled is None else hide_labels(y, n_labeled, random_state=rng)
+    return X, y if n_labeled is None else _hidden("make_rings", y, n_labeled, rng)
 
 
 def make_sinc(
@@ -203,7 +203,19 @@ def _viewed(poses: Array, tilt: float, rng: Any) -> Array:
 
 
 def hide_labels(y: Array, n_labeled: int, *, random_state: Any = None) -> Array:
-    """Return integer labels with all but `n_labeled` replaced by -1, kept evenly over the classes.
+    """Return labels of which all but `n_labeled` are hidden, kept evenly over the classes.
+
+    Parameters
+    ----------
+    y : array (n,) of signed integers or of text
+    n_labeled : int
+        At least one for each class.
+    random_state : None, int or Generator
+
+    Returns
+    -------
+    array (n,)
+        Hidden are -1 among integers, and None among text, in an array of objects.
 
     Examples
     --------
@@ -212,15 +224,22 @@ def hide_labels(y: Array, n_labeled: int, *, random_state: Any = None) -> Array:
     >>> hidden = hide_labels(np.asarray([0, 0, 1, 1]), 2, random_state=0)
     >>> sorted(hidden.tolist())
     [-1, -1, 0, 1]
+    >>> hide_labels(["mac", "pc", "mac"], 2, random_state=0)
+    array([None, 'pc', 'mac'], dtype=object)
     """
     y = host.asarray(y)
-    if not host.isdtype(y.dtype, "signed integer"):
-        raise invalid_parameter("hide_labels", "y", "signed integers", y.dtype)
-    rng = host_generator(random_state)
+    named = is_text(y) and all(isinstance(name, str) for name in y.tolist())
+    if not named and not host.isdtype(y.dtype, "signed integer"):
+        raise invalid_parameter("hide_labels", "y", "signed integers or text", y.dtype)
+    return _hidden("hide_labels", y, n_labeled, host_generator(random_state))
+
+
+def _hidden(owner: str, y: Array, n_labeled: int, rng: Any) -> Array:
+    """Do what `hide_labels` does, for a caller that is named in errors."""
     classes = host.unique_values(y)
     if not classes.shape[0] <= n_labeled <= y.shape[0]:
         expected = f"between the number of classes, {classes.shape[0]}, and of points, {y.shape[0]}"
-        raise invalid_parameter("hide_labels", "n_labeled", expected, n_labeled)
+        raise invalid_parameter(owner, "n_labeled", expected, n_labeled)
     # Deal the shuffled points of each class out in turn, and keep the first ones.
     order = rng.permutation(y.shape[0])
     turn = host.empty_like(order)
@@ -228,6 +247,7 @@ def hide_labels(y: Array, n_labeled: int, *, random_state: Any = None) -> Array:
         members = order[y[order] == c]
         turn[members] = host.arange(members.shape[0])
     kept = host.argsort(turn, stable=True)[:n_labeled]
-    hidden = host.full_like(y, -1)
+    text = is_text(y)
+    hidden = host.full(y.shape, None if text else -1, dtype=object if text else y.dtype)
     hidden[kept] = y[kept]
     return hidden

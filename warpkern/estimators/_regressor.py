@@ -20,7 +20,8 @@ class WarpRegressor(MultiOutputMixin, RegressorMixin, WarpPredictor):  # type: i
     """Regressor that learns from labelled and unlabelled points, one output or many.
 
     Parameters and fitted stages are those of `WarpClassifier`; propagated targets are the values of
-    a function that is smooth on the graph.
+    a function that is smooth on the graph. Rows without a target are marked by NaN, which takes
+    floats: -1 is a value like any other, also among integers.
 
     Attributes
     ----------
@@ -52,7 +53,9 @@ class WarpRegressor(MultiOutputMixin, RegressorMixin, WarpPredictor):  # type: i
 
         With `return_std` also their standard deviations, of the same shape, if the head knows
         them as `krr` does, and targets were not propagated: the model is then the mean of a
-        Gaussian process. They take warped features, n d^2 for n rows.
+        Gaussian process. They are those of a new target at X, the noise included, so that they do
+        not fall below the noise where there are many targets. They take warped features, n d^2 for
+        n rows.
         """
         mean = self._answer(X, "predict", self._squeezed)
         if not return_std:

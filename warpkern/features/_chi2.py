@@ -43,7 +43,10 @@ class AdditiveChi2(BaseFeatureMap):
 
     Notes
     -----
-    Cost n p (2 s + 1). X must be non-negative; it may be sparse.
+    Cost n p (2 s + 1). X must be non-negative; it may be sparse. The features are dense, and with
+    the default s there are 7 p of them: 52,577 for text of 7,511 words, too many for a warp that
+    factors a matrix (d, d). For so many columns take a map whose number of features can be set,
+    such as `RBF`.
 
     With s = 1, 2, 3, 5, 8 the error is 0.031, 0.013, 0.0058, 0.0015, 0.00028. As many nodes of
     Chebyshev-Gauss quadrature have errors of 0.049, 0.029, 0.021, 0.013, 0.0081: the integrand

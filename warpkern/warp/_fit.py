@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from typing import Any
 
-from ..array import Array, parse_memory
+from ..array import Array, memory_text, parse_memory
 from ..contracts import FeatureMap, LandmarkOperator, PSDOperator, SplitOperator
 from ..exceptions import InvalidDataError, InvalidParameterError, invalid_parameter, require_integer
 from ..kernels import landmark_points
@@ -22,6 +23,8 @@ __all__ = ["fit_warp", "fit_warps", "second_moment"]
 # Matrices (d, d) of eight bytes that are held at most, with U, while it is made into a warp, by
 # NumPy and PyTorch. JAX, which overwrites nothing, has two more for the first.
 _CHOLESKY, _SYMMETRIC, _SPECTRAL = 3, 5, 7
+
+_MANY_FEATURES = 20_000  # a factor of so many takes a minute or more
 
 
 def fit_warp(
@@ -58,6 +61,12 @@ def fit_warp(
         refused if it takes more than a `memory_limit` that is given.
     verbose : bool
         Show the progress of what takes longer than a second.
+
+    Warns
+    -----
+    UserWarning
+        If there are more than 20,000 features, or the matrices (d, d) take more than half of the
+        memory and no `memory_limit` is given.
 
     Notes
     -----
@@ -246,10 +255,21 @@ class _Sums:
 
     def _plan(self, size: Size, X: Any, operator: PSDOperator) -> Plan:
         """Return a plan within the limit."""
-        limit = self.limit
-        if self.may_exceed and limit is not None:
-            limit = max(limit, least_memory(size))
-        return plan_accumulation(size, X, operator, limit)
+        limit, least = self.limit, least_memory(size)
+        too_much = self.may_exceed and limit is not None and limit < least
+        if too_much or size.d > _MANY_FEATURES:
+            warnings.warn(self._warning(size, least))
+        # What is needed at least leaves a strip of one column, which would take forever.
+        return plan_accumulation(size, X, operator, least * 5 // 4 if too_much else limit)
+
+    def _warning(self, size: Size, least: int) -> str:
+        return (
+            f"{type(self.feature_map).__name__} gives {size.d:,} features, and matrices of that "
+            f"order are needed: {memory_text(least)}, and some {float(size.d) ** 3 / 3:.0e} "
+            "operations for each factor. This takes long, and fails if there is not so much "
+            "memory. Take a map with fewer features, such as 'rbf'. A model with "
+            "operator='landmark' and targets='labeled' needs no such matrix."
+        )
 
 
 @dataclass(frozen=True)

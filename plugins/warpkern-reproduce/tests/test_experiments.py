@@ -22,6 +22,7 @@ from warpkern_reproduce.experiments import (
     slkl_fig3,
     slkl_table2,
 )
+from warpkern_reproduce.experiments._growth import exponent
 from warpkern_reproduce.experiments._slkl import Problem, chosen_nu, fitted, sinc
 from warpkern_reproduce.experiments._two_moons import ALPHA, GAMMA, Moons, by_features, by_kernel
 
@@ -180,9 +181,38 @@ def test_a_run_that_ends_early_stays_where_it_is():
     assert m0[0, : model.n_iter_ + 1].tolist() == model.active_history_
 
 
-def test_strategies_give_the_same_weights_and_powers_are_found():
+def test_strategies_give_the_same_weights():
     found = lecture_strategies.measure(Settings(), {"n": 60, "d": 40, "T": 20}, 1)
     for at in found.values():
         np.testing.assert_allclose(at["coef"], found["cached-gram"]["coef"], rtol=1e-8)
         assert at["bytes"] > 0
-    assert lecture_strategies.exponent([1, 2, 4], [3.0, 12.0, 48.0]) == pytest.approx(2.0)
+
+
+def test_powers_are_found():
+    assert exponent([1, 2, 4], [3.0, 12.0, 48.0]) == 2.0
+    assert str(exponent([300, 600, 1200], [7.0, 7.0, 7.0])) == "0.0"
+
+
+def test_the_lectures_orders_stand_beside_all_that_is_measured(monkeypatch):
+    monkeypatch.setitem(lecture_strategies.BASES, "quick", {"n": 40, "d": 20, "T": 5})
+    result = lecture_strategies.run(Settings())
+    rows = result.rows()
+    for what in ("time", "memory"):
+        for varied in ("n", "d", "T"):
+            for name in lecture_strategies.COLORS:
+                assert rows[f"{what} against {varied}, {name}"].paper is not None
+    assert rows["memory against d, cached-features"].paper == pytest.approx(1.0)
+    assert rows["memory against n, cached-gram"].paper == pytest.approx(2.0)
+    assert rows["time against d, kernel-on-the-fly"].paper == 0.0
+    # Between the orders of n p d, which T is not in, and d T.
+    assert 0 < rows["time against T, cached-features"].paper < 1
+
+
+def test_one_epoch_is_not_told_as_several():
+    labels = [row.label for row in slkl_fig1.after("F", np.ones((2, 4)), (0, 1, 2))]
+    assert labels == ["F after 0 epochs", "F after 1 epoch", "F after 2 epochs", "F at the end"]
+
+
+def test_the_axes_of_the_objective_say_what_they_are():
+    drawn = slkl_fig1.draw(Result((), {"F": [[9.0, 4.0, 2.0], [9.0, 5.0, 2.5]]}))
+    assert all(ax.get_xlabel() and ax.get_ylabel() for ax in drawn.axes)

@@ -110,6 +110,15 @@ def test_another_profile_or_backend_is_another_run(known, tmp_path, other):
     assert toy.runs == 2
 
 
+def test_another_folder_of_data_is_another_run(known, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    toy = Counted()
+    known(toy)
+    for home in ("a", "a", tmp_path / "a", "b"):
+        reproduce("toy", "--out", tmp_path, "--data-home", home)
+    assert toy.runs == 2
+
+
 def test_another_version_is_another_run(known, tmp_path, monkeypatch):
     toy = Counted()
     known(toy)

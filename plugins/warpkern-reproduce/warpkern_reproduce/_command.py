@@ -49,7 +49,7 @@ def _parser() -> argparse.ArgumentParser:
         prog="warpkern reproduce",
         description=main.__doc__,
         epilog="Each NAME gives NAME.json, NAME.md and NAME.png. What is done already, by the same "
-        "profile, backend and code, is not repeated.",
+        "profile, backend, data folder and code, is not repeated.",
     )
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"experiments, or {_ALL!r}")
     parser.add_argument("--list", action="store_true", help="show the experiments")

@@ -35,8 +35,8 @@ def reproduce(
 ) -> tuple[Result, bool]:
     """Return the result of an experiment, and whether it had to be measured.
 
-    A finished run of the same name, profile, backend and code is read and not repeated, unless
-    `force`. Its page and picture are made again if they are missing.
+    A finished run of the same name, profile, backend, folder of data and code is read and not
+    repeated, unless `force`. Its page and picture are made again if they are missing.
     """
     known = None if force else finished(experiment, settings, folder)
     numbers, picture, page = (folder / f"{experiment.name}.{end}" for end in ("json", "png", "md"))
@@ -106,10 +106,12 @@ def write(file: Path, content: bytes) -> None:
 
 def _identity(settings: Settings) -> dict[str, Any]:
     """What tells one run from another of the same name."""
+    home = settings.data_home
     return {
         "profile": settings.profile,
         "backend": settings.backend,
         "asked_device": settings.device,
+        "asked_data_home": home and str(Path(home).resolve()),
         "warpkern": _version("warpkern"),
         "warpkern_reproduce": _version("warpkern-reproduce"),
         "source": _source(),

@@ -19,6 +19,7 @@ from warpkern.kernels import RBF, LandmarkKernel, WarpedKernel
 from warpkern.operators import LandmarkLaplacian, LaplacianPower
 
 from .._experiment import Result, Row, Settings, Table
+from ._axes import open_frame, ticks_at
 
 __all__ = [
     "BUDGET",
@@ -412,9 +413,8 @@ def draw_curves(result: Result) -> Figure:
             dashed = "o--" if method == FULL else "o-"
             ax.errorbar(counts, mean, error, fmt=dashed, **style)
         ax.set(title=name, xlabel="labels", xscale="log", ylim=(0, None))
-        ax.set_xticks(counts, [str(count) for count in counts])
-        ax.minorticks_off()
-        ax.spines[["top", "right"]].set_visible(False)
+        ticks_at(ax, counts)
+        open_frame(ax)
     figure.axes[0].set_ylabel("errors on new points, %\n(bars: standard error)")
     figure.legend(*figure.axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=4)
     return figure

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,13 +16,15 @@ from warpkern.datasets import load, make_sinc
 from warpkern.heads import SLKLRegressor
 from warpkern.kernels import RBF
 
-from .._experiment import Settings
+from .._experiment import Row, Settings
 
 __all__ = [
     "REFERENCE",
     "RELATIVE_NUS",
     "WIDTHS",
+    "Pair",
     "Problem",
+    "by_columns",
     "chosen_nu",
     "fitted",
     "predicted",
@@ -35,6 +37,9 @@ WIDTHS = {"sinc": 1.0, "abalone": 2.5, "boston": 3.25, "usps": 64.0}
 """sigma^2 of the paper's table 1, for the kernel exp(-|x - y|^2 / (2 sigma^2))."""
 
 RELATIVE_NUS = tuple(10.0**e for e in range(-9, 0))
+
+Pair = tuple[float, float | None]
+"""Mean and spread as the paper prints them, None for a spread that it does not have."""
 
 
 @dataclass(frozen=True)
@@ -80,6 +85,16 @@ def predicted(model: SLKLRegressor, X: Any) -> np.ndarray[Any, Any]:
     """Return predictions on the host."""
     like = model.dual_coef_
     return np.asarray(to_host(model.predict(place(X, like=like, dtype=like.dtype))))
+
+
+def by_columns(
+    name: str, sizes: Sequence[int], values: Iterable[Any], printed: Iterable[Pair], note: str = ""
+) -> list[Row]:
+    """Return a row for each M, of all its draws, beside the paper's."""
+    return [
+        Row(f"{name}, M = {M:,}", tuple(draws), paper=mean, paper_spread=spread, note=note)
+        for M, draws, (mean, spread) in zip(sizes, values, printed, strict=True)
+    ]
 
 
 def chosen_nu(

@@ -12,6 +12,8 @@ from warpkern.kernels import RBF, WarpedKernel
 from warpkern.warp import fit_warp
 
 from .._experiment import Experiment, Result, Row, Settings, Table
+from ._axes import open_frame
+from ._growth import exponent
 from ._two_moons import CHOSEN, GAMMA, LANDMARKS, Moons, by_features, by_kernel, features
 
 SIZES = (25, 50, 100, 250, 500, 1000, 2000)
@@ -85,7 +87,7 @@ def accuracy(settings: Settings, seeds: range) -> dict[str, list[Any]]:
 def _convergence(errors: dict[str, Any]) -> Table:
     rows = []
     for name, e in errors.items():
-        slope = np.polyfit(np.log(SIZES), np.log(e.mean(axis=1)), 1)[0]
+        slope = exponent(SIZES, e.mean(axis=1))
         rows.append(Row(f"exponent of d, {name}", (slope,), paper=-0.5))
     for name, e in errors.items():
         most = (e.max(axis=1) / e.mean(axis=1)).max()
@@ -147,7 +149,7 @@ def draw(result: Result) -> Figure:
         ax.legend(
             fontsize=8, frameon=False, ncols=columns, loc="upper center", bbox_to_anchor=(0.5, -0.2)
         )
-        ax.spines[["top", "right"]].set_visible(False)
+        open_frame(ax)
     return figure
 
 

@@ -18,6 +18,7 @@ from warpkern.operators import LaplacianPower
 from warpkern.warp import CholeskyFamily, SpectralWarp, fit_warps, second_moment
 
 from .._experiment import Experiment, Result, Row, Settings, Table
+from ._axes import open_frame, ticks_at
 from ._poses import (
     ALPHAS,
     MEMORY,
@@ -273,11 +274,10 @@ def draw(result: Result) -> Figure:
         style = {"color": color, "ms": 4, "capsize": 2, "label": f"{count} labels"}
         right.errorbar(sizes, mean, spread, fmt="o-", **style)
     right.set(title="digits", ylabel="unlabelled told wrong, %", xscale="log", ylim=(0, None))
-    right.set_xticks(sizes, [f"{d:,}" for d in sizes])
-    right.minorticks_off()
+    ticks_at(right, sizes)
     for ax, label in ((left, "rank"), (middle, "rank"), (right, "features d")):
         ax.set_xlabel(label)
-        ax.spines[["top", "right"]].set_visible(False)
+        open_frame(ax)
     for ax in (left, right):
         ax.legend(frameon=False, fontsize=9)
     return figure

@@ -8,6 +8,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from .._experiment import Experiment, Result, Row, Settings, Table
+from ._axes import open_frame
 from ._ionescu_choice import Grid, chosen, in_words
 from ._ionescu_models import LANDMARKS, Models, errors, model
 from ._ionescu_sets import KINDS, LARGE, NEIGHBORS, SMALL, problem
@@ -145,7 +146,7 @@ def draw(result: Result) -> Figure:
         ax.set(title=column, xlim=(0, None), ylim=(places[-1] + 0.6, -0.6), xlabel="error, %")
         ax.set_yticks(places, names if ax is panels[0] else [])
         ax.grid(axis="x", color="0.9")
-        ax.spines[["top", "right"]].set_visible(False)
+        open_frame(ax)
     ours = panels[0].plot([], [], "o", color="k")[0]
     paper = panels[0].plot([], [], "o", mfc="none", mec="k", ms=10)[0]
     figure.legend([ours, paper], ["ours", "the paper"], loc="outside lower center", ncols=2)

@@ -13,6 +13,7 @@ from warpkern.operators import LaplacianPower
 from warpkern.warp import fit_warps
 
 from .._experiment import Experiment, Result, Row, Settings, Table
+from ._axes import open_frame
 from ._ionescu_choice import Grid, chosen, in_words
 from ._ionescu_models import (
     LANDMARKS,
@@ -186,7 +187,7 @@ def draw(result: Result) -> Figure:
         ax.set_yticks(range(len(names)), names)
         ax.invert_yaxis()
         ax.set(title=name, xlabel="time, in units of features and training of RFKRR")
-        ax.spines[["top", "right"]].set_visible(False)
+        open_frame(ax)
     bars = [figure.axes[0].barh(0, 0, color=color, label=stage) for stage, color in STAGES.items()]
     bars.append(figure.axes[0].barh(0, 0, color="k", alpha=0.3, label="pale: the paper"))
     figure.legend(handles=bars, loc="outside lower center", ncols=4)

@@ -9,6 +9,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from .._experiment import Experiment, Result, Row, Settings, Table
+from ._axes import open_frame
 from ._poses import (
     MODELS,
     NEIGHBORS,
@@ -173,7 +174,7 @@ def draw(result: Result) -> Figure:
         (right, "what the warp takes off the error", "%"),
     ):
         ax.set(title=title, xlabel="labelled poses", ylabel=unit, xscale="log")
-        ax.spines[["top", "right"]].set_visible(False)
+        open_frame(ax)
     return figure
 
 

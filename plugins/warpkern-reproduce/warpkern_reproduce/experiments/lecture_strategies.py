@@ -16,6 +16,8 @@ from warpkern.heads import SGD
 from warpkern.warp import IdentityWarp, WarpedRows
 
 from .._experiment import Experiment, Result, Row, Settings, Table
+from ._axes import open_frame, ticks_at
+from ._growth import exponent
 
 P, BATCH = 32, 16
 BASES = {
@@ -28,13 +30,21 @@ COLORS = {
     "kernel-on-the-fly": "#b2182b",
     "cached-gram": "#762a83",
 }
-MEMORY = {
-    "features-on-the-fly": (("d", 1.0), ("n", 0.0)),
-    "cached-features": (("d", 1.0), ("n", 1.0)),
-    "kernel-on-the-fly": (("n", 1.0), ("d", 0.0)),
-    "cached-gram": (("n", 2.0), ("d", 0.0)),
+Sizes = dict[str, int]
+Cost = Callable[[Sizes], int]
+TIME: dict[str, Cost] = {
+    "features-on-the-fly": lambda s: P * s["d"] * s["T"],
+    "cached-features": lambda s: s["n"] * P * s["d"] + s["d"] * s["T"],
+    "kernel-on-the-fly": lambda s: s["n"] * P * s["T"],
+    "cached-gram": lambda s: s["n"] ** 2 * P + s["n"] * s["T"],
 }
-"""Exponents of the lecture's orders of memory: D, n D, n and n^2."""
+MEMORY: dict[str, Cost] = {
+    "features-on-the-fly": lambda s: s["d"],
+    "cached-features": lambda s: s["n"] * s["d"],
+    "kernel-on-the-fly": lambda s: s["n"],
+    "cached-gram": lambda s: s["n"] ** 2,
+}
+"""The lecture's orders, its d and D being P and d here, and a step being one of a single point."""
 
 
 def problem(settings: Settings, n: int, d: int) -> tuple[Any, Any]:
@@ -50,7 +60,7 @@ def head(strategy: str, T: int) -> SGD:
     return SGD(strategy=strategy, n_steps=T, batch_size=BATCH, random_state=0)
 
 
-def measure(settings: Settings, sizes: dict[str, int], repeat: int) -> dict[str, Any]:
+def measure(settings: Settings, sizes: Sizes, repeat: int) -> dict[str, Any]:
     """Return seconds, bytes, predicted operations and weights of each strategy."""
     rows, y = problem(settings, sizes["n"], sizes["d"])
     plan = head("auto", sizes["T"]).fit(rows, y).plan_
@@ -103,7 +113,7 @@ def run(settings: Settings) -> Result:
             for what in ("seconds", "bytes", "operations")
         }
     return Result(
-        (_time_table(series), _memory_table(series), _same(apart)),
+        (_time_table(series, start), _memory_table(series, start), _same(apart)),
         series,
         (0,),
         {"columns of a point": P, "points of a batch": BATCH} | start,
@@ -118,43 +128,50 @@ def _apart(found: dict[str, Any]) -> float:
     )
 
 
-def exponent(sizes: list[int], values: list[float]) -> float:
-    """Return the power with which values grow: a line through the logarithms."""
-    return float(np.polyfit(np.log(sizes), np.log(values), 1)[0])
+def predicted(cost: Cost, start: Sizes, varied: str, sizes: list[int]) -> float:
+    """Return the exponent of one of the lecture's orders over the sizes that are measured.
+
+    Where terms of different order add up, it is no whole number.
+    """
+    at = [start | {varied: size} for size in sizes]
+    return exponent(sizes, [cost(s | {"T": BATCH * s["T"]}) for s in at])
 
 
-def _time_table(series: dict[str, Any]) -> Table:
+def _time_table(series: dict[str, Any], start: Sizes) -> Table:
     rows = []
     for varied, at in series.items():
-        for name in COLORS:
+        for name, cost in TIME.items():
             ours = exponent(at["sizes"], at["seconds"][name])
-            predicted = exponent(at["sizes"], at["operations"][name])
-            told = f"Predicted by counting operations: {predicted:.2f}."
-            rows.append(Row(f"time against {varied}, {name}", (ours,), note=told))
+            counted = exponent(at["sizes"], at["operations"][name])
+            told = f"By the operations that warpkern counts: {counted:.2f}."
+            lecture = predicted(cost, start, varied, at["sizes"])
+            row = Row(f"time against {varied}, {name}", (ours,), paper=lecture, note=told)
+            rows.append(row)
     note = (
-        "Predicted is the exponent of the operations that warpkern counts over the same range, in "
-        "which terms of different order add up. The lecture's table is for a kernel value of O(p); "
-        "here the kernel is known by features, which kernel-on-the-fly computes again. Times are "
+        "The paper's are the exponents of the lecture's orders p d T, n p d + d T, n p T and "
+        "n^2 p + n T over the same range, in which terms of different order add up. They are for "
+        "a kernel value of O(p), whatever d is; here the kernel is known by features, which "
+        "kernel-on-the-fly computes again, and the operations that are counted say so. Times are "
         "lower in order where what is fixed for each step, not the arithmetic, takes the time."
     )
     return Table("Exponents of the time", "", tuple(rows), note)
 
 
-def _memory_table(series: dict[str, Any]) -> Table:
+def _memory_table(series: dict[str, Any], start: Sizes) -> Table:
     rows = [
         Row(
             f"memory against {varied}, {name}",
-            (exponent(series[varied]["sizes"], series[varied]["bytes"][name]),),
-            paper=predicted,
+            (exponent(at["sizes"], at["bytes"][name]),),
+            paper=predicted(cost, start, varied, at["sizes"]),
         )
-        for name, orders in MEMORY.items()
-        for varied, predicted in orders
+        for varied, at in series.items()
+        for name, cost in MEMORY.items()
     ]
     note = (
         "The most that NumPy held at a time during a fit, beside the points, against the lecture's "
-        "orders. A kernel value is the product of two rows of features here, and these are "
-        "computed in blocks of up to 128 MiB, which at these sizes are all n rows of d numbers: "
-        "for the two strategies by the kernel d counts, and n^2 does not yet outweigh n d."
+        "orders d, n d, n and n^2. A kernel value is the product of two rows of features here, and "
+        "these are computed in blocks of up to 128 MiB, which at these sizes are all n rows of d "
+        "numbers: for the two strategies by the kernel d counts, and n^2 does not yet outweigh n d."
     )
     return Table("Exponents of the memory", "", tuple(rows), note)
 
@@ -179,9 +196,8 @@ def draw(result: Result) -> Figure:
             column[0].loglog(sizes, seconds[0] * order / order[0], ":", color=color, lw=1)
             column[1].loglog(sizes, held / 2**20, "o-", color=color, ms=4)
         for ax in column:
-            ax.set_xticks(sizes, [f"{size:,.0f}" for size in sizes])
-            ax.minorticks_off()
-            ax.spines[["top", "right"]].set_visible(False)
+            ticks_at(ax, sizes)
+            open_frame(ax)
         fixed = ", ".join(f"{k} = {v:,}" for k, v in base.items() if k != varied)
         column[0].set_title(f"{fixed}", fontsize=9)
         column[1].set_xlabel({"n": "points n", "d": "features d", "T": "steps T"}[varied])

@@ -17,8 +17,9 @@ from warpkern.kernels import RBF, warped_root
 from warpkern.operators import LandmarkLaplacian, LaplacianPower
 
 from .._experiment import Experiment, Result, Row, Settings, Table
+from ._axes import open_frame, ticks_at
+from ._growth import exponent
 from ._lever import NEIGHBORS, REFERENCE, RIDGE, images
-from .lecture_strategies import exponent
 
 GAMMA, ETA, POWER = 1.0, 1.0, 1
 MULTIGRID, LU, FULL = "multigrid", "factorisation", "full kernel"
@@ -164,10 +165,9 @@ def draw(result: Result) -> Figure:
                 ax.loglog(sizes, line, ":", color=COLORS[method], lw=1, label=f"$n^{order:g}$")
         ax.set(title=data, xlabel="points n")
         most = max((sizes for sizes, _ in found.values()), key=len)
-        ax.set_xticks(most, [f"{n:,}" for n in most])
-        ax.minorticks_off()
+        ticks_at(ax, most)
         ax.legend(fontsize=8, frameon=False)
-        ax.spines[["top", "right"]].set_visible(False)
+        open_frame(ax)
     left.set_ylabel("seconds")
     data, method, n = PRINTED
     if n in left.get_lines()[0].get_xdata():

@@ -8,6 +8,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from .._experiment import Experiment, Result, Row, Settings, Table
+from ._axes import open_frame
 from ._slkl import REFERENCE, WIDTHS, fitted, sinc
 
 M, NU = 1000, 0.01
@@ -37,11 +38,17 @@ def runs(settings: Settings, history: str) -> tuple[range, np.ndarray[Any, Any]]
     return seeds, np.asarray([list(h) + [h[-1]] * (longest - len(h)) for h in found], dtype=float)
 
 
+def after(name: str, values: np.ndarray[Any, Any], epochs: tuple[int, ...]) -> list[Row]:
+    """Return rows of what `runs` returned after some of the epochs, and at the end."""
+    counted = {k: f"{k} epoch" if k == 1 else f"{k} epochs" for k in epochs}
+    rows = [Row(f"{name} after {text}", tuple(values[:, k])) for k, text in counted.items()]
+    return [*rows, Row(f"{name} at the end", tuple(values[:, -1]))]
+
+
 def run(settings: Settings) -> Result:
     """Measure F after each epoch."""
     seeds, F = runs(settings, "history_")
-    rows = [Row(f"F after {k} epochs", tuple(F[:, k])) for k in (0, 1, 2, 5, 10)]
-    rows.append(Row("F at the end", tuple(F[:, -1])))
+    rows = after("F", F, (0, 1, 2, 5, 10))
     apart = 100 * F[:, 1:].std(axis=0).max() / F[:, -1].mean()
     rows.append(
         Row(
@@ -70,14 +77,15 @@ def draw(result: Result) -> Figure:
     figure = Figure(figsize=(9, 3.4), layout="constrained")
     whole, above = figure.subplots(1, 2)
     whole.semilogx(visits[1:], F[:, 1:].T, color="#2166ac", lw=0.8, alpha=0.6)
-    whole.set(title=f"F after the first epoch, {len(F)} runs; {F[0, 0]:.1f} before it")
+    whole.set(title=f"F after the first epoch, {len(F)} runs; {F[0, 0]:.1f} before it", ylabel="F")
     least = F.min()
     above.semilogy(visits, np.maximum(F / least - 1, 1e-6).T, color="#2166ac", lw=0.8, alpha=0.6)
-    above.set(title="F above the least found, relative to it", ylim=(1e-5, None))
+    above.set(title="above the least F found, relative to it", ylim=(1e-5, None))
+    above.set_ylabel(r"$F / F_{\min} - 1$")
     for ax in (whole, above):
         ax.set_xlabel("steps")
         ax.title.set_fontsize(10)
-        ax.spines[["top", "right"]].set_visible(False)
+        open_frame(ax)
     return figure
 
 

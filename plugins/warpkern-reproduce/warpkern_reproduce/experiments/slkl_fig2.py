@@ -8,6 +8,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from .._experiment import Experiment, Result, Row, Settings, Table
+from ._axes import open_frame
 from ._slkl import REFERENCE, WIDTHS, fitted, sinc
 
 SIZES = (100, 250, 500, 1000)
@@ -79,7 +80,7 @@ def draw(result: Result) -> Figure:
             style = {"ms": 4, "capsize": 2, "color": color, "label": rf"$\nu$ = {nu:g}"}
             ax.errorbar(series["sizes"], line, yerr=bars, fmt="o-", **style)
         ax.set(xlabel="columns drawn, M", title=f"search ended at a tolerance of {tol:g}")
-        ax.spines[["top", "right"]].set_visible(False)
+        open_frame(ax)
     axes[0].set(ylabel="columns in use, $m_0$", ylim=(0, None))
     axes[1].legend(frameon=False, fontsize=8, loc="upper left")
     return figure

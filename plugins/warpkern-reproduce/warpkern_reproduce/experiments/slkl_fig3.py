@@ -6,15 +6,15 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from .._experiment import Experiment, Result, Row, Settings, Table
+from ._axes import open_frame
 from ._slkl import REFERENCE, WIDTHS
-from .slkl_fig1 import NU, PROTOCOL, M, runs
+from .slkl_fig1 import NU, PROTOCOL, M, after, runs
 
 
 def run(settings: Settings) -> Result:
     """Measure m0 after each epoch."""
     seeds, m0 = runs(settings, "active_history_")
-    rows = [Row(f"m0 after {k} epochs", tuple(m0[:, k])) for k in (1, 2, 5, 10)]
-    rows.append(Row("m0 at the end", tuple(m0[:, -1])))
+    rows = after("m0", m0, (1, 2, 5, 10))
     rows.append(Row("most columns in use at any time", tuple(m0[:, 1:].max(axis=1))))
     note = (
         f"The paper has a curve, and says that m0 remains significantly smaller than M = {M:,}. "
@@ -38,7 +38,7 @@ def draw(result: Result) -> Figure:
     ax.plot(steps, m0.mean(axis=0), color="k", lw=1.5, label="mean")
     ax.set(title=f"columns in use, {len(m0)} runs", xlabel="steps", ylabel="$m_0$", ylim=(0, None))
     ax.legend(frameon=False)
-    ax.spines[["top", "right"]].set_visible(False)
+    open_frame(ax)
     return figure
 
 

@@ -11,19 +11,20 @@ from sklearn.kernel_ridge import KernelRidge
 from warpkern.kernels import RBF
 
 from .._experiment import Experiment, Result, Row, Settings, Table
+from ._axes import open_frame, ticks_at
 from ._slkl import (
     REFERENCE,
     RELATIVE_NUS,
     WIDTHS,
+    Pair,
     Problem,
+    by_columns,
     chosen_nu,
     fitted,
     predicted,
     sinc,
     split,
 )
-
-Pair = tuple[float, float]
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,11 @@ class Task:
     unif: tuple[Pair, ...]
     slkl: tuple[Pair, ...]
     m0: tuple[int, ...]
+
+    @property
+    def errors(self) -> dict[str, tuple[Pair, ...]]:
+        """Errors of the methods that have M columns."""
+        return {"KRRM": self.krr_m, "Unif": self.unif, "SLKL": self.slkl}
 
 
 TASKS = {
@@ -165,13 +171,10 @@ def _table(
             note="The paper has lambda = 1 only; this one is chosen by the test error.",
         ),
     ]
-    printed = {"KRRM": task.krr_m, "Unif": task.unif, "SLKL": task.slkl}
-    for method in METHODS:
-        for M, (mean, spread) in zip(sizes, printed[method], strict=False):
-            label = f"{name}, {method}, M = {M:,}"
-            rows.append(Row(label, tuple(errors[method, M]), paper=mean, paper_spread=spread))
-    for M, m0 in zip(sizes, task.m0, strict=False):
-        rows.append(Row(f"{name}, m0, M = {M:,}", tuple(errors["m0", M]), paper=m0))
+    printed: dict[str, Any] = task.errors | {"m0": tuple((m0, None) for m0 in task.m0)}
+    for what, pairs in printed.items():
+        values = [errors[what, M] for M in sizes]
+        rows += by_columns(f"{name}, {what}", sizes, values, pairs[: len(sizes)])
     for M in sizes:
         if ("noisy", M) in errors:
             label = f"{name}, SLKL against noisy targets, M = {M:,}"
@@ -198,18 +201,15 @@ def draw(result: Result) -> Figure:
     figure = Figure(figsize=(12, 3.6), layout="constrained")
     for ax, (name, found) in zip(figure.subplots(1, 3), result.series.items(), strict=True):
         task, sizes = TASKS[name], found["sizes"]
-        printed = {"KRRM": task.krr_m, "Unif": task.unif, "SLKL": task.slkl}
         for method, color in METHODS.items():
             style = {"color": color, "ms": 5, "capsize": 2, "label": method}
             ax.errorbar(sizes, found["ours"][method], found["spread"][method], fmt="o-", **style)
-            ax.plot(
-                task.sizes, [mean for mean, _ in printed[method]], "o:", mfc="w", color=color, ms=6
-            )
+            printed = [mean for mean, _ in task.errors[method]]
+            ax.plot(task.sizes, printed, "o:", mfc="w", color=color, ms=6)
         ax.axhline(found["all rows"], color="k", lw=1, ls="--", label="KRRn")
         ax.set(title=name, xlabel="columns M", xscale="log", yscale="log")
-        ax.set_xticks(task.sizes, [f"{M:,}" for M in task.sizes])
-        ax.minorticks_off()
-        ax.spines[["top", "right"]].set_visible(False)
+        ticks_at(ax, task.sizes)
+        open_frame(ax)
     figure.axes[0].set_ylabel("mean squared error")
     figure.axes[0].plot([], [], "o:", mfc="w", color="k", label="the paper")
     figure.legend(*figure.axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=5)

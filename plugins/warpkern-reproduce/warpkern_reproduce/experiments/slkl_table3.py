@@ -11,8 +11,9 @@ from warpkern.datasets import load
 from warpkern.features import Nystroem
 from warpkern.heads import KRR
 
-from .._experiment import Experiment, Result, Row, Settings, Table
-from ._slkl import REFERENCE, WIDTHS, fitted, predicted
+from .._experiment import Experiment, Result, Settings, Table
+from ._axes import open_frame, ticks_at
+from ._slkl import REFERENCE, WIDTHS, by_columns, fitted, predicted
 
 SIZES = (64, 256, 1024)
 PAPER = {
@@ -75,9 +76,9 @@ def nystroem(settings: Settings, X: Any, y: Any, X_new: Any, M: int, seed: int) 
 
 def _errors(found: dict[str, Any]) -> Table:
     rows = [
-        Row(f"{name}, M = {M:,}", tuple(found[name][i]), paper=mean, paper_spread=spread)
+        row
         for name, printed in PAPER.items()
-        for i, (M, (mean, spread)) in enumerate(zip(SIZES, printed, strict=True))
+        for row in by_columns(name, SIZES, found[name], printed)
     ]
     note = (
         "The paper's Nyst is a Gaussian process classifier of Williams and Seeger (2001); ours is "
@@ -87,10 +88,8 @@ def _errors(found: dict[str, Any]) -> Table:
 
 
 def _active(m0: Any) -> Table:
-    rows = [
-        Row(f"m0, M = {M:,}", tuple(m0[i]), paper=M0[i], note="It depends on nu, not given.")
-        for i, M in enumerate(SIZES)
-    ]
+    printed = [(count, None) for count in M0]
+    rows = by_columns("m0", SIZES, m0, printed, "It depends on nu, not given.")
     return Table("Columns in use", "", tuple(rows))
 
 
@@ -113,10 +112,9 @@ def draw(result: Result) -> Figure:
     right.set(title="columns in use, $m_0$", yscale="log")
     for ax in (left, right):
         ax.set(xlabel="columns M", xscale="log")
-        ax.set_xticks(SIZES, [f"{M:,}" for M in SIZES])
-        ax.minorticks_off()
+        ticks_at(ax, SIZES)
         ax.legend(frameon=False, fontsize=8)
-        ax.spines[["top", "right"]].set_visible(False)
+        open_frame(ax)
     return figure
 
 
