@@ -1,11 +1,14 @@
 """The choice between labels alone, the warp and propagated targets."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from sklearn.datasets import load_digits
 
 import warpkern as wk
 from warpkern.array import backend_of, to_host
+from warpkern.estimators._candidates import best
 from warpkern.exceptions import InvalidDataError, InvalidParameterError
 from warpkern.features import RBF
 from warpkern.graphs import ExactKNN
@@ -29,6 +32,23 @@ def test_the_candidate_of_least_loss_is_taken(digits):
         model = wk.WarpClassifier(RBF(200), targets=targets, random_state=0).fit(X, y)
         assert set(model.losses_) == names
         assert model.candidate_ in names
+
+
+@pytest.mark.parametrize(
+    ("classes", "loss", "kept"),
+    [
+        (True, 1.09, "propagated"),
+        (True, 1.11, "warped"),
+        (True, None, "propagated"),
+        (False, 0.74, "propagated"),
+        (False, 0.76, "warped"),
+        (False, None, "warped"),
+    ],
+)
+def test_propagated_targets_are_kept_by_a_margin(classes, loss, kept):
+    losses = {"plain": 1.2, "warped": 1.0, "propagated": loss}
+    candidates = [SimpleNamespace(name=name, loss=value) for name, value in losses.items()]
+    assert best(candidates, classes=classes).name == kept
 
 
 def test_propagated_targets_predict_new_points_by_weights_alone(backend):

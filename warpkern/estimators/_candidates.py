@@ -27,7 +27,9 @@ __all__ = [
 ]
 
 
-_AS_GOOD = 0.1  # share of the loss by which others have to be better than propagated classes
+# By what share of the loss others have to be better than propagated classes, and propagated real
+# targets than others: few labels do not tell less.
+_AS_GOOD, _BETTER = 0.1, 0.25
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,17 +155,17 @@ def best(candidates: list[Candidate], *, classes: bool) -> Candidate:
     """Return the candidate of least loss; without one to go by, propagated targets for classes.
 
     Of classes these are also taken if others are not clearly better: they gain more where they
-    gain than they lose where they lose.
+    gain than they lose where they lose. Of real targets it is the other way round.
     """
     propagated = candidates[-1] if classes and candidates[-1].name == "propagated" else None
     known = [c for c in candidates if c.loss is not None]
     if len(known) < len(candidates):
         others = known or candidates
         return propagated or min(others, key=lambda c: c.loss or 0.0)
-    least = min(candidates, key=lambda c: c.loss or 0.0)
-    if propagated and (propagated.loss or 0.0) <= (1.0 + _AS_GOOD) * (least.loss or 0.0):
-        return propagated
-    return least
+    counted = 1.0 / (1.0 + _AS_GOOD) if classes else 1.0 / (1.0 - _BETTER)
+    return min(
+        candidates, key=lambda c: (c.loss or 0.0) * (counted if c.name == "propagated" else 1.0)
+    )
 
 
 def is_lazy(head: Any) -> bool:
