@@ -128,10 +128,11 @@ class WarpClassifier(ClassifierMixin, WarpPredictor):  # type: ignore[misc]
 
         Heads whose scores say nothing of them, as those of a hinge, have none.
         """
+        return self._answer(X, "predict_proba", self._probabilities)
+
+    def _probabilities(self, scores: Array) -> Array:
         link = getattr(self.head_, "link", "identity")
-        return self._answer(
-            X, "predict_proba", lambda scores: class_probabilities(scores, self.temperature_, link)
-        )
+        return class_probabilities(scores, self.temperature_, link)
 
     def predict(self, X: Any) -> Array:
         """Return the class of each row of X (n, p); numbers in X's library, text in NumPy."""
