@@ -106,6 +106,15 @@ def test_scores_of_a_logistic_loss_are_log_odds(n_classes, rng):
     np.testing.assert_allclose(model.predict_proba(X), expected, rtol=1e-12)
 
 
+def test_log_odds_that_speak_against_every_class_have_probabilities(backend):
+    """Each P is below the smallest number, and their ratios are exp of the differences."""
+    z = backend.asarray(np.asarray([[-800.0, -801.0, -900.0], [900.0, 800.0, -900.0]]))
+    e = np.exp(-1.0)
+    expected = [[1.0 / (1.0 + e), e / (1.0 + e), 0.0], [0.5, 0.5, 0.0]]
+    P = to_host(class_probabilities(z, None, "logit"))
+    np.testing.assert_allclose(P, expected, rtol=1e-12, atol=1e-40)
+
+
 def test_scores_of_a_hinge_are_no_probabilities(rng):
     X, y = blobs(60, 2, rng)
     model = wk.WarpClassifier(RBF(30), head=SGD("hinge", random_state=0), random_state=0)

@@ -30,12 +30,17 @@ def class_probabilities(scores: Array, temperature: float | None, link: str = "i
     """
     scores = _one_for_each(scores)
     xp = namespace(scores)
-    if temperature is None and link == "logit":
-        odds = 1.0 / (1.0 + xp.exp(-scores))
-        return odds / xp.sum(odds, axis=1, keepdims=True)
-    if temperature is None:
-        return project_to_simplex((scores + 1.0) / 2.0)
-    powers = xp.exp((scores - xp.max(scores, axis=1, keepdims=True)) / temperature)
+    if temperature is not None:
+        return _softmax(scores / temperature)
+    if link == "logit":  # by log P: P itself may be too small for a number in all classes
+        return _softmax(-xp.logaddexp(xp.zeros_like(scores), -scores))
+    return project_to_simplex((scores + 1.0) / 2.0)
+
+
+def _softmax(z: Array) -> Array:
+    """Return exp(z) of each row, scaled to the sum 1."""
+    xp = namespace(z)
+    powers = xp.exp(z - xp.max(z, axis=1, keepdims=True))
     return powers / xp.sum(powers, axis=1, keepdims=True)
 
 
