@@ -24,6 +24,7 @@ from warpkern.array import (
     listed_distances,
     namespace,
     place,
+    row_major,
     solve_triangular,
     synchronize,
     to_host,
@@ -144,6 +145,18 @@ def test_sparse_times_dense(backend, example, dtype, index):
         dense.shape,
     )
     check(csr_matmul(a, backend.asarray(v)), backend, dense @ v, dtype)
+
+
+def test_rows_of_a_solution_lie_one_after_the_other(backend):
+    """Its columns do in LAPACK's order, and a row is then read from far-apart places."""
+    R = backend.asarray(np.linalg.cholesky(spd()))
+    B = backend.asarray(np.arange(10.0).reshape(5, 2))
+    for F in (solve_triangular(R, B), solve_triangular(R, B).T):
+        rows = row_major(F)
+        np.testing.assert_array_equal(to_host(rows), to_host(F))
+        if backend.name in ("numpy", "torch"):  # others do not tell
+            assert rows.__array__().flags.c_contiguous
+            assert row_major(rows) is rows
 
 
 @REALS

@@ -76,6 +76,7 @@ def solve_triangular(r: Array, b: Array, transpose: bool) -> Array:
 
 eigh_smallest = _generic.eigh_smallest
 column_dots = _generic.column_dots
+row_major = _generic.row_major
 
 
 def csr_matmul(

@@ -68,6 +68,10 @@ def column_dots(a: Array, b: Array) -> Array:
     return np.einsum("ij,ij->j", a, b)  # in one pass: a product first would go through memory
 
 
+def row_major(a: Array) -> Array:
+    return np.ascontiguousarray(a)
+
+
 def csr_matmul(
     indptr: Array, indices: Array, data: Array, shape: tuple[int, int], v: Array
 ) -> Array:

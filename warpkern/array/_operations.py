@@ -21,6 +21,7 @@ __all__ = [
     "eigh_smallest",
     "keep_smallest",
     "listed_distances",
+    "row_major",
     "solve_triangular",
     "synchronize",
     "to_host",
@@ -172,6 +173,22 @@ def column_dots(a: Array, b: Array) -> Array:
     array([4., 2.])
     """
     return adapter_of(a).column_dots(a, b)
+
+
+def row_major(a: Array) -> Array:
+    """Return a matrix (n, d) whose rows can be taken quickly: `a`, or a copy of it.
+
+    Solutions of triangular systems have their columns one after the other in some libraries: a row
+    is then read from d places far from each other.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from warpkern.array import row_major
+    >>> row_major(np.ones((2, 3)).T).flags.c_contiguous
+    True
+    """
+    return adapter_of(a).row_major(a)
 
 
 def csr_matmul(a: CSR, v: Array) -> Array:

@@ -18,6 +18,7 @@ FUNCTIONS: dict[str, str] = {
     "solve_triangular": "triangular solve",
     "eigh_smallest": "smallest eigenpairs",
     "column_dots": "inner products of columns",
+    "row_major": "rows one after the other in memory",
     "csr_matmul": "sparse times dense",
     "csr_residual": "sparse times dense, less dense",
     "cosines": "cosines and sines side by side",
@@ -83,7 +84,7 @@ LIBRARIES: tuple[Library, ...] = (
         devices="cuda:N",
         float64="yes",
         status="checked against its API, not yet executed",
-        native=frozenset(FUNCTIONS) - {"eigh_smallest", "cosines", "topk", *_COMPOSED},
+        native=frozenset(FUNCTIONS) - {"eigh_smallest", "row_major", "cosines", "topk", *_COMPOSED},
     ),
     Library(
         name="torch",
@@ -103,7 +104,7 @@ LIBRARIES: tuple[Library, ...] = (
         devices="cpu:N, gpu:N, tpu:N",
         float64="with jax_enable_x64",
         status=_TESTED + ", on the CPU",
-        native=frozenset(FUNCTIONS) - {"eigh_smallest", "cosines", *_COMPOSED},
+        native=frozenset(FUNCTIONS) - {"eigh_smallest", "row_major", "cosines", *_COMPOSED},
     ),
     Library(
         name="generic",

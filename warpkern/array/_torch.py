@@ -69,6 +69,10 @@ eigh_smallest = _generic.eigh_smallest
 column_dots = _generic.column_dots
 
 
+def row_major(a: Array) -> Array:
+    return a.contiguous()
+
+
 def csr_matmul(
     indptr: Array, indices: Array, data: Array, shape: tuple[int, int], v: Array
 ) -> Array:

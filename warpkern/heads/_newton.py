@@ -24,6 +24,7 @@ from ..array import (
     index_dtype,
     namespace,
     place,
+    row_major,
     to_host,
 )
 from ._ridge import solve_ridge
@@ -83,6 +84,7 @@ def minimize_squared_hinge(
     where they leave no row active, or few, the steps would be short.
     """
     xp = namespace(F)
+    F = row_major(F)  # active rows are taken in each step
     wide = accumulation_dtype(F, xp)
     y, c = xp.astype(y, wide, copy=False), xp.astype(c, wide, copy=False)[:, None]
     low = _low_precision(F, curvature)
