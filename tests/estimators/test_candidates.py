@@ -8,11 +8,11 @@ from sklearn.datasets import load_digits
 
 import warpkern as wk
 from warpkern.array import backend_of, to_host
-from warpkern.estimators._candidates import best
+from warpkern.estimators._candidates import best, decided
 from warpkern.exceptions import InvalidDataError, InvalidParameterError
 from warpkern.features import RBF
 from warpkern.graphs import ExactKNN
-from warpkern.heads import KRR, SVM
+from warpkern.heads import KRR, SGD, SVM
 from warpkern.operators import LaplacianPower
 from warpkern.propagation import Propagation
 
@@ -34,21 +34,54 @@ def test_the_candidate_of_least_loss_is_taken(digits):
         assert model.candidate_ in names
 
 
+def judged(**gains):
+    """Candidates with losses of 100 labels, less by a mean gain whose standard error is 0.1."""
+    noise = np.random.default_rng(0).normal(size=100)
+    noise = (noise - noise.mean()) / noise.std(ddof=1)
+    found = []
+    for name, gain in gains.items():
+        losses = np.full(100, 5.0) - gain + (noise if name == "propagated" else 0.0)
+        found.append(SimpleNamespace(name=name, loss=losses.mean(), losses=losses))
+    return found
+
+
 @pytest.mark.parametrize(
-    ("classes", "loss", "kept"),
+    ("classes", "gain", "kept"),
     [
-        (True, 1.09, "propagated"),
-        (True, 1.11, "warped"),
-        (True, None, "propagated"),
-        (False, 0.74, "propagated"),
-        (False, 0.76, "warped"),
-        (False, None, "warped"),
+        (True, -0.19, "propagated"),
+        (True, -0.21, "warped"),
+        (False, 0.21, "propagated"),
+        (False, 0.19, "warped"),
     ],
 )
-def test_propagated_targets_are_kept_by_a_margin(classes, loss, kept):
-    losses = {"plain": 1.2, "warped": 1.0, "propagated": loss}
-    candidates = [SimpleNamespace(name=name, loss=value) for name, value in losses.items()]
-    assert best(candidates, classes=classes).name == kept
+def test_another_kind_has_to_be_better_by_two_standard_errors(classes, gain, kept):
+    """Than propagated classes, or propagated real targets than the others."""
+    assert best(judged(plain=-0.5, warped=0.0, propagated=gain), classes=classes).name == kept
+
+
+@pytest.mark.parametrize(("classes", "kept"), [(True, "propagated"), (False, "warped")])
+def test_without_losses_to_compare_the_usual_kind_is_taken(classes, kept):
+    losses = {"plain": 1.2, "warped": 1.0, "propagated": None}
+    known = [SimpleNamespace(name=n, loss=v, losses=None) for n, v in losses.items()]
+    assert best(known, classes=classes).name == kept
+
+
+def test_losses_of_labels_have_the_loss_for_their_mean(digits):
+    """By their weights, also those of propagated targets."""
+    X, y, _ = digits
+    s = np.random.default_rng(0).uniform(0.5, 1.5, size=len(y))
+    found = []
+
+    def spy(candidates, *, classes):
+        found.extend(candidates)
+        return best(candidates, classes=classes)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("warpkern.estimators._predictor.best", spy)
+        wk.WarpClassifier(RBF(100), search=None, random_state=0).fit(X, y, sample_weight=s)
+    assert {c.name for c in found} >= {"warped", "propagated"}
+    for candidate in found:
+        assert candidate.losses.mean() == pytest.approx(candidate.loss, rel=1e-3)
 
 
 def test_propagated_targets_predict_new_points_by_weights_alone(backend):
@@ -95,6 +128,37 @@ def test_another_head_learns_the_propagated_targets(digits):
     assert wk.WarpClassifier(RBF(200), head=SVM(), random_state=0).fit(X, y).losses_ == {
         "warped": None
     }
+
+
+@pytest.mark.parametrize("head", ["svm", "sgd", "slkl", SGD("hinge")])
+def test_heads_for_classes_learn_where_targets_are_in_between(head):
+    """Points that no label reaches, and labels of small weight that speak against the graph."""
+    X, y = wk.datasets.make_two_moons(200, n_labeled=30, random_state=0)
+    _, truth = wk.datasets.make_two_moons(200, random_state=0)
+    far = 100.0 + np.random.default_rng(0).normal(size=(30, 2))
+    labeled = np.flatnonzero(y >= 0)
+    y[labeled[:3]] = 1 - y[labeled[:3]]
+    s = np.ones(230)
+    s[labeled[:3]] = 0.2
+    model = wk.WarpClassifier(head=head, targets="propagated", search=None, random_state=0)
+    model.fit(np.concatenate([X, far]), np.concatenate([y, np.full(30, -1)]), sample_weight=s)
+    assert np.mean(model.predict(X) == truth) > 0.95
+
+
+def test_the_class_of_a_target_wins_by_its_distance_from_the_others(backend):
+    soft = np.asarray([[1.0, -1.0, -1.0], [0.2, -0.4, -0.8], [-1 / 3, -1 / 3, -1 / 3]])
+    goals, sure = decided(backend.asarray(soft))
+    np.testing.assert_array_equal(to_host(goals), 2.0 * np.eye(3)[[0, 0, 0]] - 1.0)
+    np.testing.assert_allclose(to_host(sure), [1.0, 0.3, 0.0], atol=1e-15)
+    goals, sure = decided(backend.asarray(np.asarray([[1.0], [-1.0]])))
+    np.testing.assert_array_equal(to_host(goals), [[1.0], [-1.0]])
+    assert sure is None
+
+
+def test_few_real_targets_are_not_propagated_in_vain(rng):
+    X = rng.uniform(-3, 3, (100, 1))
+    y = np.where(np.arange(100) < 12, np.sin(X[:, 0]), np.nan)
+    assert "propagated" not in wk.WarpRegressor(RBF(30), random_state=0).fit(X, y).losses_
 
 
 def test_settings_of_the_propagation_are_parameters(digits):

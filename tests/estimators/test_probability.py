@@ -57,6 +57,18 @@ def test_probabilities_are_calibrated(n_classes, rng):
     assert log_loss(y_new, P) < log_loss(y_new, model.predict_proba(X_new))
 
 
+def test_a_rare_class_does_not_keep_the_others_from_being_calibrated(rng):
+    X, y = blobs(600, 3, rng)
+    hidden = np.full(600, -1)
+    for c, n in enumerate((30, 30, 2)):
+        rows = np.flatnonzero(y == c)[:n]
+        hidden[rows] = c
+    model = wk.WarpClassifier(RBF(100), search=None, random_state=0).fit(X, hidden)
+    P = model.predict_proba(X)
+    model.temperature_ = None
+    assert log_loss(y, P) < log_loss(y, model.predict_proba(X))
+
+
 def test_few_labels_are_not_left_out(backend, rng):
     X, y = blobs(60, 2, rng)
     y[2:] = -1

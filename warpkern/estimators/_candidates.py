@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
-from ..array import Array, namespace, take_rows
+from ..array import Array, host, namespace, take_rows, to_host
 from ..contracts import FeatureMap, Graph
 from ..exceptions import invalid_parameter
-from ..heads import calibrated_loss, squared_loss
-from ..propagation import Propagated, Propagation, RidgeOnAll
+from ..heads import calibrated_losses, squared_losses
+from ..propagation import Propagated, Propagation, RidgeOnAll, winners
 from ..warp import IdentityWarp, Warp, WarpedRows
 from ._targets import Targets
 
@@ -17,19 +18,20 @@ __all__ = [
     "Candidate",
     "Problem",
     "best",
+    "clearly_better",
+    "decided",
     "evidence_loss",
     "indicators",
     "is_lazy",
     "labeled_candidate",
     "left_out_loss",
+    "left_out_losses",
     "propagated_candidate",
     "propagation_folds",
 ]
 
 
-# By what share of the loss others have to be better than propagated classes, and propagated real
-# targets than others: few labels do not tell less.
-_AS_GOOD, _BETTER = 0.1, 0.25
+_CLEARLY = 2.0  # standard errors, by which one candidate has to be better than another
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,6 +50,8 @@ class Candidate:
     loss : float or None
         Of labels that are left out: calibrated logarithmic loss, or mean squared error in
         regression; with few labels less the logarithm of the evidence.
+    losses : (n_l,) or None
+        Of each label, on the host, with their mean for `loss`.
     propagated : Propagated or None
     """
 
@@ -58,6 +62,7 @@ class Candidate:
     intercept: Array
     left_out: Array | None
     loss: float | None
+    losses: Array | None = None
     propagated: Propagated | None = None
 
 
@@ -101,14 +106,15 @@ def labeled_candidate(name: str, head: Any, problem: Problem, warp: Warp) -> Can
     targets, weights = problem.targets, problem.weights
     rows = WarpedRows(problem.feature_map, take_rows(problem.X, targets.labeled), warp)
     F = _fit_head(head, rows, targets.values, weights)
-    left_out = getattr(head, "loo_predictions_", None)
-    loss = None if left_out is None else left_out_loss(left_out, targets, weights)
+    left_out = judged = getattr(head, "loo_predictions_", None)
+    if problem.folds is not None and hasattr(head, "predictions_without"):
+        judged = head.predictions_without(F, targets.values, problem.folds, weights)
+    losses = None if judged is None else left_out_losses(judged, targets, weights)
+    loss = None if losses is None else float(host.mean(losses))
     if problem.few and hasattr(head, "path_"):
-        loss = evidence_loss(head, targets.values)
-    elif problem.folds is not None and hasattr(head, "predictions_without"):
-        without = head.predictions_without(F, targets.values, problem.folds, weights)
-        loss = left_out_loss(without, targets, weights)
-    return Candidate(name, head, warp, warp.fold(head.coef_), head.intercept_, left_out, loss)
+        losses, loss = None, evidence_loss(head, targets.values)
+    coef = warp.fold(head.coef_)
+    return Candidate(name, head, warp, coef, head.intercept_, left_out, loss, losses)
 
 
 def propagated_candidate(settings: Propagation, head: Any, problem: Problem) -> Candidate:
@@ -125,13 +131,15 @@ def propagated_candidate(settings: Propagation, head: Any, problem: Problem) -> 
     found = settings.run(graph, model, targets.labeled, values, problem.weights, classes=classes)
     if classes:
         found = found.signed()
-    left_out = None
+    left_out = losses = None
     if hasattr(head, "take_over"):
         head.take_over(found.coef, found.intercept, found.lam)
         left_out = found.left_out
     else:
         rows = WarpedRows(problem.feature_map, X, IdentityWarp())
-        _fit_head(head, rows, found.targets, None)
+        _fit_head(head, rows, *(decided(found.targets) if classes else (found.targets, None)))
+    if left_out is not None:
+        losses = left_out_losses(left_out, targets, problem.weights)
     return Candidate(
         "propagated",
         head,
@@ -140,8 +148,32 @@ def propagated_candidate(settings: Propagation, head: Any, problem: Problem) -> 
         head.intercept_,
         left_out,
         found.trial.loss,
+        losses,
         found,
     )
+
+
+def decided(targets: Array) -> tuple[Array, Array | None]:
+    """Return the winning classes, -1 and +1 as in targets (N, k), and by how much each wins (N,).
+
+    Targets are in between where no label reaches, or one of small weight speaks against the
+    graph; heads for classes take none of these. None if there are none.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from warpkern.estimators._candidates import decided
+    >>> decided(np.asarray([[1.0], [-0.5]]))
+    (array([[ 1.],
+           [-1.]]), array([1. , 0.5]))
+    """
+    xp = namespace(targets)
+    of_all = targets if targets.shape[1] > 1 else xp.concat([-targets, targets], axis=1)
+    goals = 2.0 * winners(of_all) - 1.0
+    ordered = xp.sort(of_all, axis=1)
+    sure = (ordered[:, -1] - ordered[:, -2]) / 2.0
+    own = goals if targets.shape[1] > 1 else goals[:, 1:]
+    return own, None if bool(xp.all(sure == 1.0)) else sure
 
 
 def propagation_folds(settings: Propagation, targets: Targets) -> list[Array] | None:
@@ -157,15 +189,30 @@ def best(candidates: list[Candidate], *, classes: bool) -> Candidate:
     Of classes these are also taken if others are not clearly better: they gain more where they
     gain than they lose where they lose. Of real targets it is the other way round.
     """
-    propagated = candidates[-1] if classes and candidates[-1].name == "propagated" else None
-    known = [c for c in candidates if c.loss is not None]
-    if len(known) < len(candidates):
-        others = known or candidates
-        return propagated or min(others, key=lambda c: c.loss or 0.0)
-    counted = 1.0 / (1.0 + _AS_GOOD) if classes else 1.0 / (1.0 - _BETTER)
-    return min(
-        candidates, key=lambda c: (c.loss or 0.0) * (counted if c.name == "propagated" else 1.0)
-    )
+    rest = [c for c in candidates if c.name != "propagated"]
+    propagated = [c for c in candidates if c.name == "propagated"]
+    if not (rest and propagated):
+        return min(candidates, key=_loss)
+    first, second = min(rest, key=_loss), propagated[0]
+    if classes:
+        first, second = second, first
+    return second if clearly_better(second, first) else first
+
+
+def _loss(candidate: Candidate) -> float:
+    return math.inf if candidate.loss is None else candidate.loss
+
+
+def clearly_better(one: Candidate, other: Candidate) -> bool:
+    """Whether the mean loss of `one` is less by more than chance does.
+
+    By two standard errors of the differences, label by label: few labels do not tell less.
+    """
+    if one.losses is None or other.losses is None:
+        return False
+    gain = other.losses - one.losses
+    error = host.std(gain, correction=1.0) / len(gain) ** 0.5
+    return bool(host.mean(gain) > _CLEARLY * error)
 
 
 def is_lazy(head: Any) -> bool:
@@ -192,9 +239,17 @@ def evidence_loss(head: Any, values: Array) -> float:
 
 def left_out_loss(left_out: Array, targets: Targets, weights: Array | None) -> float:
     """Return the calibrated logarithmic loss of scores (n_l, k), or their mean squared error."""
-    if targets.classes is not None:
-        return calibrated_loss(left_out, targets.values, weights)
-    return squared_loss(left_out, targets.values, weights)
+    return float(host.mean(left_out_losses(left_out, targets, weights)))
+
+
+def left_out_losses(left_out: Array, targets: Targets, weights: Array | None) -> Array:
+    """Return what each label (n_l,) adds to their mean, by its weight; on the host."""
+    losses = calibrated_losses if targets.classes is not None else squared_losses
+    found = host.astype(to_host(losses(left_out, targets.values, weights)), host.float64)
+    if weights is None:
+        return found
+    s = to_host(weights)
+    return found * (s / host.mean(s))
 
 
 def indicators(values: Array) -> Array:

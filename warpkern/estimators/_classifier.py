@@ -11,12 +11,12 @@ from sklearn.utils.metaestimators import available_if
 from ..array import Array, backend_of, is_text, namespace, to_host
 from ..heads import class_probabilities, fit_temperature
 from ._predictor import WarpPredictor
-from ._targets import Targets, class_counts, class_targets, labeled_classes, plain_labels
+from ._targets import Targets, class_targets, labeled_classes, plain_labels
 from ._validation import host_labeled
 
 __all__ = ["WarpClassifier"]
 
-_LEAST_OF_A_CLASS = 3  # labels with which leaving one out tells something
+_LEAST_OF_A_CLASS = 3  # labels, on average, with which leaving one out tells something
 
 
 def _tells_probabilities(model: Any) -> bool:
@@ -114,8 +114,9 @@ class WarpClassifier(ClassifierMixin, WarpPredictor):  # type: ignore[misc]
         self, left_out: Array | None, targets: Targets, sample_weight: Array | None
     ) -> None:
         self.temperature_ = None
-        least = int(class_counts(targets).min())
-        if left_out is not None and least >= _LEAST_OF_A_CLASS:
+        # One temperature is that of all classes: a rare one has no need of labels of its own.
+        on_average = targets.values.shape[0] / self.classes_.shape[0]
+        if left_out is not None and on_average >= _LEAST_OF_A_CLASS:
             self.temperature_ = fit_temperature(left_out, targets.values, sample_weight)
 
     def decision_function(self, X: Any) -> Array:

@@ -119,7 +119,9 @@ class WarpPredictor(WarpEstimator):
         self._seed(parts, head, propagation)
         search = self._search()
         free = Free.of(Parts(self.feature_map, self.graph, self.operator), parts)
-        kinds = self._kinds(parts, head, free, unlabeled=targets.labeled.shape[0] < X.shape[0])
+        unlabeled = targets.labeled.shape[0] < X.shape[0]
+        judged = not few or targets.classes is not None  # few real targets tell nothing of it
+        kinds = self._kinds(parts, head, free, propagate=unlabeled and judged)
         self.search_: list[SearchTrial] = []
         if search is not None:
             data = X, targets, sample_weight
@@ -179,7 +181,7 @@ class WarpPredictor(WarpEstimator):
         tell(f"chosen: {setting}", self.verbose)
         return setting.applied(parts)
 
-    def _kinds(self, parts: Parts, head: Any, free: Free, *, unlabeled: bool) -> set[str]:
+    def _kinds(self, parts: Parts, head: Any, free: Free, *, propagate: bool) -> set[str]:
         """Return the kinds of models of which one is kept in the end."""
         if isinstance(self.targets, Propagation) or self.targets == "propagated":
             _require_one_graph(parts)
@@ -189,7 +191,7 @@ class WarpPredictor(WarpEstimator):
         if self.targets == "labeled" or not isinstance(head, KRR):  # others are not compared
             return {"plain", "warped"} if free.alpha else {"warped"}
         one_graph = not isinstance(parts.graph, SeveralBuilders)
-        return {"plain", "warped"} | ({"propagated"} if unlabeled and one_graph else set())
+        return {"plain", "warped"} | ({"propagated"} if propagate and one_graph else set())
 
     def _problem(
         self,

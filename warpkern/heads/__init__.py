@@ -1,7 +1,12 @@
 """Heads: plain feature rows and targets to linear weights."""
 
-from ._calibration import calibrated_loss, class_probabilities, fit_temperature
-from ._errors import squared_loss
+from ._calibration import (
+    calibrated_loss,
+    calibrated_losses,
+    class_probabilities,
+    fit_temperature,
+)
+from ._errors import squared_loss, squared_losses
 from ._krr import KRR, RidgePath
 from ._sgd import SGD
 from ._slkl import SLKL, SLKLRegressor
@@ -18,9 +23,11 @@ __all__ = [
     "StrategyCost",
     "TrainingPlan",
     "calibrated_loss",
+    "calibrated_losses",
     "choose_strategy",
     "class_probabilities",
     "fit_temperature",
     "plan",
     "squared_loss",
+    "squared_losses",
 ]

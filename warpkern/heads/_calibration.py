@@ -6,7 +6,13 @@ import math
 
 from ..array import Array, host, namespace, to_host
 
-__all__ = ["calibrated_loss", "class_probabilities", "fit_temperature", "project_to_simplex"]
+__all__ = [
+    "calibrated_loss",
+    "calibrated_losses",
+    "class_probabilities",
+    "fit_temperature",
+    "project_to_simplex",
+]
 
 _COLDEST, _HOTTEST = 1e-2, 1e2
 
@@ -76,11 +82,18 @@ def calibrated_loss(scores: Array, values: Array, weights: Array | None = None) 
 
     What models are compared by whose scores have different scales.
     """
+    losses = calibrated_losses(scores, values, weights)
+    s = host.ones_like(losses) if weights is None else to_host(weights)
+    return float(s @ losses) / float(host.sum(s))
+
+
+def calibrated_losses(scores: Array, values: Array, weights: Array | None = None) -> Array:
+    """Return the loss of each row (n,) at the temperature that suits all best, on the host."""
     return _fitted(scores, values, weights)[1]
 
 
-def _fitted(scores: Array, values: Array, weights: Array | None) -> tuple[float, float]:
-    """Return the best temperature and its mean loss."""
+def _fitted(scores: Array, values: Array, weights: Array | None) -> tuple[float, Array]:
+    """Return the best temperature and the losses of the rows."""
     from scipy.optimize import minimize_scalar
     from scipy.special import logsumexp
 
@@ -90,13 +103,13 @@ def _fitted(scores: Array, values: Array, weights: Array | None) -> tuple[float,
     unsure = 1.0 / (n + 2.0)
     truth = (1.0 - unsure) * (y > 0) + unsure / n_classes
 
-    def loss(log_temperature: float) -> float:
+    def losses(log_temperature: float) -> Array:
         powers = z * math.exp(-log_temperature)
-        return float(s @ (logsumexp(powers, axis=1) - host.sum(truth * powers, axis=1)))
+        return logsumexp(powers, axis=1) - host.sum(truth * powers, axis=1)
 
     bounds = (math.log(_COLDEST), math.log(_HOTTEST))
-    found = minimize_scalar(loss, bounds=bounds, method="bounded")
-    return math.exp(float(found.x)), float(found.fun) / float(host.sum(s))
+    found = minimize_scalar(lambda t: float(s @ losses(t)), bounds=bounds, method="bounded")
+    return math.exp(float(found.x)), losses(float(found.x))
 
 
 def project_to_simplex(v: Array) -> Array:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..array import Array, accumulation_dtype, namespace
 from ._inputs import weighted_mean
 
-__all__ = ["output_weights", "squared_loss"]
+__all__ = ["output_weights", "squared_loss", "squared_losses"]
 
 
 def squared_loss(predicted: Array, y: Array, weights: Array | None = None) -> float:
@@ -19,11 +19,17 @@ def squared_loss(predicted: Array, y: Array, weights: Array | None = None) -> fl
     >>> squared_loss(y + 0.5, y)
     0.25
     """
-    xp = namespace(predicted, y)
-    errors = xp.mean((predicted - y) ** 2 * output_weights(y, weights), axis=1)
+    errors = squared_losses(predicted, y, weights)
+    xp = namespace(errors)
     if weights is None:
         return float(xp.mean(errors))
     return float(xp.sum(weights * errors) / xp.sum(weights))
+
+
+def squared_losses(predicted: Array, y: Array, weights: Array | None = None) -> Array:
+    """Return the squared error of each row (n,), a mean over its outputs by their weights."""
+    xp = namespace(predicted, y)
+    return xp.mean((predicted - y) ** 2 * output_weights(y, weights), axis=1)
 
 
 def output_weights(y: Array, weights: Array | None = None) -> Array:

@@ -1,7 +1,7 @@
 """Propagation: labels of a few points to targets for all of them, along the graph."""
 
 from ._alternation import Trial
-from ._balance import balanced
+from ._balance import balanced, winners
 from ._choice import Propagated, Propagation, Spread, Tried
 from ._cut import normalized_cut
 from ._known import enough_labels
@@ -19,4 +19,5 @@ __all__ = [
     "enough_labels",
     "normalized_cut",
     "smooth",
+    "winners",
 ]
