@@ -16,6 +16,16 @@ def test_moons_without_noise_lie_on_two_half_circles():
     assert np.bincount(y).tolist() == [50, 50]
 
 
+@pytest.mark.parametrize("make", [make_two_moons, make_rings])
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("n_samples", 2.5), ("n_samples", -3), ("noise", math.nan), ("noise", -0.1)],
+)
+def test_impossible_numbers_of_points_and_noise_are_named(make, name, value):
+    with pytest.raises(InvalidParameterError, match=f"'{name}' parameter of {make.__name__} "):
+        make(**{name: value})
+
+
 def test_same_seed_same_data():
     a, b = (make_two_moons(50, n_labeled=4, random_state=3) for _ in range(2))
     np.testing.assert_array_equal(a[0], b[0])

@@ -48,13 +48,13 @@ def judged(**gains):
 @pytest.mark.parametrize(
     ("classes", "gain", "kept"),
     [
-        (True, -0.19, "propagated"),
-        (True, -0.21, "warped"),
-        (False, 0.21, "propagated"),
-        (False, 0.19, "warped"),
+        (True, -0.09, "propagated"),
+        (True, -0.11, "warped"),
+        (False, 0.11, "propagated"),
+        (False, 0.09, "warped"),
     ],
 )
-def test_another_kind_has_to_be_better_by_two_standard_errors(classes, gain, kept):
+def test_another_kind_has_to_be_better_by_a_standard_error(classes, gain, kept):
     """Than propagated classes, or propagated real targets than the others."""
     assert best(judged(plain=-0.5, warped=0.0, propagated=gain), classes=classes).name == kept
 

@@ -45,6 +45,8 @@ def make_two_moons(
     >>> X.shape, sorted(set(y.tolist()))
     ((100, 2), [-1, 0, 1])
     """
+    require_integer("make_two_moons", "n_samples", n_samples)
+    require_number("make_two_moons", "noise", noise)
     rng = host_generator(random_state)
     y = rng.permutation(n_samples) % 2
     angle = rng.uniform(0.0, math.pi, n_samples)

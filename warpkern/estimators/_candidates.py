@@ -31,7 +31,7 @@ __all__ = [
 ]
 
 
-_CLEARLY = 2.0  # standard errors, by which one candidate has to be better than another
+_CLEARLY = 1.0  # standard errors, by which one candidate has to be better than another
 
 
 @dataclass(frozen=True, eq=False)
@@ -206,7 +206,7 @@ def _loss(candidate: Candidate) -> float:
 def clearly_better(one: Candidate, other: Candidate) -> bool:
     """Whether the mean loss of `one` is less by more than chance does.
 
-    By two standard errors of the differences, label by label: few labels do not tell less.
+    By a standard error of the differences, label by label: few labels do not tell less.
     """
     if one.losses is None or other.losses is None:
         return False

@@ -11,7 +11,7 @@ from sklearn.utils.metaestimators import available_if
 from ..array import Array, backend_of, is_text, namespace, to_host
 from ..heads import class_probabilities, fit_temperature
 from ._predictor import WarpPredictor
-from ._targets import Targets, class_targets, labeled_classes, plain_labels
+from ._targets import Targets, class_counts, class_targets, labeled_classes, plain_labels
 from ._validation import host_labeled
 
 __all__ = ["WarpClassifier"]
@@ -115,7 +115,7 @@ class WarpClassifier(ClassifierMixin, WarpPredictor):  # type: ignore[misc]
     ) -> None:
         self.temperature_ = None
         # One temperature is that of all classes: a rare one has no need of labels of its own.
-        on_average = targets.values.shape[0] / self.classes_.shape[0]
+        on_average = float(class_counts(targets).mean())
         if left_out is not None and on_average >= _LEAST_OF_A_CLASS:
             self.temperature_ = fit_temperature(left_out, targets.values, sample_weight)
 

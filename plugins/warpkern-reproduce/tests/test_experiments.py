@@ -103,6 +103,12 @@ def test_the_norm_is_the_largest_singular_value(rng):
     assert ionescu_fig1.norm(A) == pytest.approx(np.linalg.norm(A, 2))
 
 
+def test_the_largest_error_is_told_beside_the_mean():
+    ratios = [Row(f"{ionescu_fig1.BEYOND}, {name}", (v,)) for name, v in (("a", 2.14), ("b", 1.7))]
+    told = ionescu_fig1.largest([*ratios, Row("error", (9.0,))])
+    assert told == "Ours is at most 2.1 times the average."
+
+
 def test_landscapes_keep_the_place_of_their_border(monkeypatch):
     flat = {key: lambda plane: 1e-4 * (plane[:, 0] - 0.123) for key in ionescu_fig2.TITLES}
     monkeypatch.setattr(ionescu_fig2, "models", lambda *_: flat)
@@ -138,9 +144,23 @@ def test_the_papers_numbers_stand_beside_the_same_laplacian_only():
     titles = [ax.get_title() for ax in lever_fig4.draw(Result((), series)).axes]
     assert ["(paper" in title for title in titles] == [True, False, False]
     assert ["D - W" in title for title in titles] == [False, True, True]
-    table = lever_fig4._normalized({"full kernel": [30.0, 32.0], "40 landmarks": [0.2, 0.4]})
-    assert "31.0 %" in table.note
-    assert "0.3 %, the paper's 1 %" in table.note
+
+
+def test_what_the_normalised_laplacian_does_is_told_by_its_numbers():
+    rows = Row("full kernel", (30.0, 32.0), 0.0), Row("40 landmarks", (0.2, 0.4), 1.0)
+    told = lever_fig4.beside_paper(rows)
+    assert "full kernel, 31.0 % wrong on average and 30.0 % in its best draw" in told
+    assert told.endswith("0.3 % wrong on average and 0.2 % in its best draw, the paper's 1 %.")
+
+
+def test_the_best_of_the_grid_is_taken_with_its_eta(monkeypatch):
+    monkeypatch.setattr(lever_fig4, "GRID", ((5.0, 1.0), (5.0, 10.0), (5.0, 100.0)))
+    monkeypatch.setattr(lever_fig4, "embedded", lambda K: K)
+    monkeypatch.setattr(lever_fig4, "clusters", np.asarray)
+    truth = np.asarray([0, 0, 1, 1])
+    found, eta = lever_fig4.best_of_grid([[0, 1, 1, 1], [1, 1, 0, 0], [0, 0, 1, 1]], truth)
+    assert found.tolist() == [1, 1, 0, 0]
+    assert eta == 10.0
 
 
 def test_uniform_weights_are_the_mean_of_rank_one_kernels(rng):
@@ -154,6 +174,29 @@ def test_uniform_weights_are_the_mean_of_rank_one_kernels(rng):
     gram = kernel(X, X)
     expected = kernel(X_new, X) @ np.linalg.solve(gram + np.eye(30), y)
     np.testing.assert_allclose(slkl_table2.ridge(X, y, X_new, kernel), expected)
+
+
+def test_partitions_that_do_not_reach_the_papers_error_are_told():
+    told = slkl_table2.over_partitions(Row("boston, KRRn", (20.0, 30.0), 10.17))
+    assert told.endswith(
+        "the paper's 10.17 is below all of them: none of our partitions explains it."
+    )
+    told = slkl_table2.over_partitions(Row("boston, KRRn", (9.0, 30.0), 10.17))
+    assert told.endswith("from 9 to 30; the paper's 10.17 is in this range.")
+    assert "above" in slkl_table2.over_partitions(Row("boston, KRRn", (9.0, 10.0), 10.17))
+
+
+def test_errors_below_the_noise_are_not_taken_for_noisy_ones():
+    assert "look like" in slkl_table2.beside_noise(0.0096)
+    assert "look like" not in slkl_table2.beside_noise(0.02)
+
+
+def test_columns_in_use_are_told_beside_the_papers():
+    rows = Row("sinc, m0, M = 256", (57.0,), 83), Row("sinc, m0, M = 1,000", (150.0,), 139)
+    assert slkl_table2.in_use(rows) == (
+        "Our m0 is lower at M = 256 (57, the paper's 83); "
+        "higher at M = 1,000 (150, the paper's 139)."
+    )
 
 
 def test_targets_to_test_on_have_no_noise():
@@ -206,6 +249,11 @@ def test_the_lectures_orders_stand_beside_all_that_is_measured(monkeypatch):
     assert rows["time against d, kernel-on-the-fly"].paper == 0.0
     # Between the orders of n p d, which T is not in, and d T.
     assert 0 < rows["time against T, cached-features"].paper < 1
+
+
+def test_the_larger_part_of_the_memory_is_told_by_the_sizes():
+    assert "at any n" in lecture_strategies.outweighed([300, 600], 600)
+    assert "at n = 800, 1,600 of" in lecture_strategies.outweighed([400, 800, 1600], 700)
 
 
 def test_one_epoch_is_not_told_as_several():

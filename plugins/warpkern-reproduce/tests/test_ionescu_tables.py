@@ -181,6 +181,30 @@ def test_what_is_far_from_the_paper_is_told():
     assert ionescu_table1.apart("A", [near, far]).endswith("deviation: lower KRR.")
 
 
+def test_a_model_with_fewer_draws_says_so():
+    models = {name: [50.0, 49.0, 48.0] for name in ionescu_table1.PAPER["CIFAR10"]}
+    table = ionescu_table1._table("CIFAR10", models | {"SVM": [50.0, 49.0]})
+    assert [row.label for row in table.rows if row.note] == ["CIFAR10, SVM"]
+    assert table.rows[0].note == "2 of 3 draws."
+
+
+def test_ratios_that_are_far_from_the_papers_are_told():
+    near, low = Row("A, training, B over C", (1.9,), 1.0), Row("A, training, D over E", (1.0,), 4.0)
+    high = Row("A, features, D over E", (9.0,), 3.0)
+    assert ionescu_table2.far("A", [near]).startswith("No ratio")
+    assert ionescu_table2.far("A", [near, low, high]).endswith(
+        "two from the paper's: lower D over E in training (0.25 times); "
+        "higher D over E in features (3 times)."
+    )
+
+
+def test_what_times_show_is_told():
+    rows = [Row("A, KRR, training", (1.0,), 2.0), Row("A, KRR, testing", (1.0,))]
+    assert ionescu_table2.quicker(rows) == "Ours is shorter in 1 of the 1 rows that the paper has."
+    steps = [Row("A, LapRF, U", (3.0,)), Row("A, LapRF, factor of I + U", (1.0,))]
+    assert "features U takes the most, 75 % of" in ionescu_table2.longest(steps)
+
+
 def test_times_are_of_features_training_and_testing():
     data = replace(blobs(is_small=False), name="new", columns={"new": True})
     found = ionescu_table2.measure(data, dict.fromkeys(data.kinds, SHAPE))

@@ -5,7 +5,7 @@ import pytest
 from warpkern.graphs import ExactKNN
 from warpkern.kernels import RBF
 
-from warpkern_reproduce import Settings
+from warpkern_reproduce import Row, Settings
 from warpkern_reproduce.experiments import _lever, lever_fig5
 from warpkern_reproduce.experiments._lever import (
     BUDGET,
@@ -126,6 +126,28 @@ def test_validation_predicts_points_that_are_left_out():
     y = np.tile([-1.0, 1.0], 10)
     assert _lever.validated(np.eye(20), y)[0] >= 0.5  # who knows a point only knows nothing
     assert _lever.validated(np.outer(y, y) + np.eye(20), y) == (0.0, pytest.approx(0.0, abs=0.1))
+
+
+def test_differences_are_told_by_their_standard_errors():
+    rows = [
+        Row("MNIST 2 / 3, RBF SVM less landmarks", (3.0, 4.0, 5.0)),
+        Row("MNIST 2 / 3, LapSVM less landmarks", (-2.0, -1.9, -2.1)),
+        Row("letter D / O, LapSVM less landmarks", (-1.0, 0.1, 1.0)),
+        Row("letter O / Q, LapSVM less landmarks", (5.0,)),
+    ]
+    assert _lever.compared(rows) == (
+        "Ours, by two standard errors of the mean: more errors than the landmarks: RBF SVM on "
+        "MNIST 2 / 3; fewer: LapSVM on MNIST 2 / 3; no clear difference: LapSVM on letter D / O, "
+        "LapSVM on letter O / Q."
+    )
+    assert "fewer" not in _lever.compared(rows[:1])
+
+
+def test_differences_are_those_of_the_same_trial():
+    found = {FULL: np.asarray([[1.0, 3.0], [2.0, 2.0]]), LANDMARKS: np.ones((2, 2))}
+    table = _lever.differences({"MNIST 2 / 3": found}, {FULL: 0.0}, "Said.")
+    assert [row.values for row in table.rows] == [(1.0, 1.0)]
+    assert table.note.endswith("more errors than the landmarks: LapSVM on MNIST 2 / 3.")
 
 
 def test_seconds_are_the_least_of_the_runs(monkeypatch):

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from warpkern_reproduce import Settings
+from warpkern_reproduce import Row, Settings
 from warpkern_reproduce.experiments import slkl_mnist
 from warpkern_reproduce.experiments.slkl_mnist import CELLS, N_BINS
 
@@ -74,3 +74,22 @@ def test_the_pair_of_fewest_errors_is_taken(monkeypatch):
 @pytest.mark.parametrize(("scores", "expected"), [([[2, 1], [0, 1]], 0.0), ([[2, 1], [1, 0]], 50)])
 def test_errors_are_counted_by_the_largest_score(scores, expected):
     assert slkl_mnist.percent_wrong(np.asarray(scores), np.asarray([0, 1])) == expected
+
+
+def test_what_differs_from_the_paper_is_told_by_the_numbers():
+    told = slkl_mnist.beside_paper(Row(slkl_mnist.ONE_EACH, (1.2, 1.3), 2.0))
+    assert told == "With one model for each digit ours is lower by 0.75."
+    assert "higher by 1.00" in slkl_mnist.beside_paper(Row(slkl_mnist.ONE_EACH, (3.0,), 2.0))
+
+
+def test_parameters_at_the_edge_of_what_is_tried_are_told():
+    least = slkl_mnist.at_the_edge({"sigma^2": 1.6, "relative nu": 1e-7})
+    assert least == "Of the relative nu that are tried the least is chosen."
+    assert "between the ends" in slkl_mnist.at_the_edge({"sigma^2": 1.6, "relative nu": 1e-6})
+    assert "the largest" in slkl_mnist.at_the_edge({"sigma^2": 3.2, "relative nu": 1e-6})
+
+
+def test_columns_in_use_are_told():
+    rows = [Row("columns, one model", (50.0, 40.0)), Row("columns, another", (100.0, 100.0))]
+    told = slkl_mnist.in_use(rows, 100)
+    assert "45 % of 100 columns in use with one model and all 100 columns in use with an" in told

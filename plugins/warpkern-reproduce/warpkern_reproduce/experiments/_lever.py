@@ -20,6 +20,7 @@ from warpkern.operators import LandmarkLaplacian, LaplacianPower
 
 from .._experiment import Result, Row, Settings, Table
 from ._axes import open_frame, ticks_at
+from ._words import grouped
 
 __all__ = [
     "BUDGET",
@@ -34,6 +35,7 @@ __all__ = [
     "RidgePower",
     "Task",
     "Trial",
+    "compared",
     "differences",
     "draw_curves",
     "images",
@@ -58,6 +60,7 @@ CHOSEN = {
 }
 
 RBF_ONLY, FULL, BUDGET, LANDMARKS = "RBF SVM", "LapSVM", "budget LapSVM", "landmarks"
+LESS = f" less {LANDMARKS}"
 COLORS = {RBF_ONLY: "0.55", FULL: "k", BUDGET: "#d8b365", LANDMARKS: "#1b7837"}
 PROTOCOL = (
     "As in section 5.1: a graph of the five nearest neighbours with weights of 0 and 1, powers of "
@@ -366,7 +369,7 @@ def differences(
     """Return by how much others err more than the landmarks, beside what the paper says of it."""
     rows = tuple(
         Row(
-            f"{name}, {other} less landmarks",
+            f"{name}, {other}{LESS}",
             tuple((found[other] - found[LANDMARKS]).mean(axis=1)),
             paper=paper,
         )
@@ -374,7 +377,26 @@ def differences(
         for name, found in measured.items()
     )
     title = "How many more errors others make than the landmarks"
-    return Table(title, "%", rows, f"Mean over the label counts. {note}")
+    return Table(title, "%", rows, f"Mean over the label counts. {note} {compared(rows)}")
+
+
+def compared(rows: Sequence[Row]) -> str:
+    """Return which differences are beyond two standard errors of their mean, and to which side.
+
+    `rows` are those of `differences`. Of a single draw no standard error is known.
+    """
+    sides: dict[str, list[str]] = {
+        "more errors than the landmarks:": [],
+        "fewer:": [],
+        "no clear difference:": [],
+    }
+    more, fewer, unclear = sides.values()
+    for row in rows:
+        task, other = row.label.removesuffix(LESS).rsplit(", ", 1)
+        bar = np.inf if row.spread is None else 2 * row.spread / len(row.values) ** 0.5
+        side = more if row.mean > bar else fewer if row.mean < -bar else unclear
+        side.append(f"{other} on {task}")
+    return f"Ours, by two standard errors of the mean: {grouped(sides)}."
 
 
 def run_curves(

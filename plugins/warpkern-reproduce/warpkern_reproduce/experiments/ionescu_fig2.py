@@ -107,9 +107,11 @@ EXPERIMENT = Experiment(
     reference="Ionescu, Popa and Sminchisescu (2017), figure 2",
     protocol=(
         "Data and parameters of ionescu-fig1, which the paper does not give; 2,000 features, rank "
-        "10 as in its caption, 500 landmarks. The landscapes share one colour scale. In the paper "
-        "(c) is more diffuse than (b), (d) sharper with artefacts at the border, and (e) sharper "
-        "around the moons."
+        "10 as in its caption, 500 landmarks. The low rank of (d) is by the library's own way to "
+        "truncate, which weighs smoothness against the variance of the features and need not be "
+        "the paper's; ionescu-fig3 compares it with others. The landscapes share one colour scale. "
+        "In the paper (c) is more diffuse than (b), (d) sharper with artefacts at the border, and "
+        "(e) sharper around the moons."
     ),
     run=run,
     draw=draw,

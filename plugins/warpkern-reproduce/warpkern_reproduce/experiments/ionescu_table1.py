@@ -12,6 +12,7 @@ from ._axes import open_frame
 from ._ionescu_choice import Grid, chosen, in_words
 from ._ionescu_models import LANDMARKS, Models, errors, model
 from ._ionescu_sets import KINDS, LARGE, NEIGHBORS, SMALL, problem
+from ._words import grouped
 
 COLORS = dict(zip(KINDS, ("0.55", "0.55", "k", "#762a83", "#1b7837"), strict=True))
 PAPER = {
@@ -50,8 +51,7 @@ NOTES = {
     "USPS (t)": "As for TEXT.",
     "USPS (oos)": "As for TEXT, and the 400 images need not be the paper's.",
     "MNIST": (
-        "The paper's regularisers are not known, and ours are chosen on a tenth of the labels; "
-        "with about as many labels as features, ridge regression depends much on them."
+        "The paper's regularisers are not known, and ours are chosen on a tenth of the labels."
     ),
     "CIFAR10": "The descriptor is not the paper's: compare differences between models alone.",
 }
@@ -91,8 +91,9 @@ def measure(settings: Settings, name: str, n_splits: int) -> tuple[Errors, dict[
 
 def _table(column: str, models: dict[str, list[float]]) -> Table:
     printed = PAPER[column]
+    most = max(map(len, models.values()))
     rows = [
-        Row(f"{column}, {name}", tuple(models[name]), *printed[name])
+        Row(f"{column}, {name}", tuple(models[name]), *printed[name], fewer(models[name], most))
         for name in printed  # the paper's order
     ]
     for head in ("SVM", "KRR"):
@@ -105,6 +106,11 @@ def _table(column: str, models: dict[str, list[float]]) -> Table:
         tuple(rows),
         f"{NOTES[column]} {apart(column, rows)}",
     )
+
+
+def fewer(values: list[float], most: int) -> str:
+    """Return how many draws there are, where other models have more."""
+    return f"{len(values)} of {most} draws." if len(values) < most else ""
 
 
 def _difference(column: str, models: dict[str, list[float]], first: str, second: str) -> Row:
@@ -123,10 +129,9 @@ def apart(column: str, rows: list[Row]) -> str:
         if abs(row.mean - row.paper) > row.paper_spread:
             side = "lower" if row.mean < row.paper else "higher"
             sides[side].append(row.label.removeprefix(f"{column}, "))
-    told = [f"{side} {', '.join(names)}" for side, names in sides.items() if names]
-    if not told:
+    if not any(sides.values()):
         return "No mean is further from the paper's than the paper's standard deviation."
-    return f"Further from the paper's mean than its standard deviation: {'; '.join(told)}."
+    return f"Further from the paper's mean than its standard deviation: {grouped(sides)}."
 
 
 def draw(result: Result) -> Figure:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, TypeVar
 
@@ -26,6 +26,7 @@ from ._ionescu_models import (
     model,
 )
 from ._ionescu_sets import LARGE, NEIGHBORS, Index, Problem, problem
+from ._words import grouped
 
 T = TypeVar("T")
 Times = dict[str, dict[str, float]]
@@ -146,8 +147,27 @@ def _seconds(name: str, models: Times, steps: dict[str, float]) -> Table:
             Row(f"{name}, {key}, {stage}", (seconds,), printed.get(stage))
             for stage, seconds in stages.items()
         ]
-    rows += [Row(f"{name}, LapRF, {step}", (seconds,)) for step, seconds in steps.items()]
-    return Table(f"{name}: time", "s", tuple(rows))
+    made = [Row(f"{name}, LapRF, {step}", (seconds,)) for step, seconds in steps.items()]
+    note = f"One run of each, on another machine than the paper's. {quicker(rows)} {longest(made)}"
+    return Table(f"{name}: time", "s", (*rows, *made), note)
+
+
+def quicker(rows: Sequence[Row]) -> str:
+    """Return how many of the times that the paper has are longer than ours."""
+    printed = [(row.mean, row.paper) for row in rows if row.paper is not None]
+    shorter = sum(ours < paper for ours, paper in printed)
+    return f"Ours is shorter in {shorter} of the {len(printed)} rows that the paper has."
+
+
+def longest(steps: Sequence[Row]) -> str:
+    """Return which of the steps to the warped features takes the most of their time."""
+    most = max(steps, key=lambda row: row.mean)
+    share = 100 * most.mean / sum(row.mean for row in steps)
+    step = most.label.split(", LapRF, ")[1]
+    return (
+        f"Of the steps to the warped features {step} takes the most, {share:.0f} % of their time; "
+        "the paper says that its inversion dominates."
+    )
 
 
 def _ratios(name: str, models: Times, _: dict[str, float]) -> Table:
@@ -163,7 +183,22 @@ def _ratios(name: str, models: Times, _: dict[str, float]) -> Table:
         )
         label = f"{name}, features and training, {first} over {second}"
         rows.append(Row(label, (ours,), round(paper, 2)))
-    return Table(f"{name}: ratios of times", "", tuple(rows))
+    note = f"One run of each. {far(name, rows)}"
+    return Table(f"{name}: ratios of times", "", tuple(rows), note)
+
+
+def far(name: str, rows: Sequence[Row]) -> str:
+    """Return which ratios are further than a factor of two from the paper's."""
+    sides: dict[str, list[str]] = {"lower": [], "higher": []}
+    for row in rows:
+        beside = row.mean / row.paper if row.paper else 1.0
+        if not 0.5 <= beside <= 2.0:
+            stage, models = row.label.removeprefix(f"{name}, ").split(", ")
+            side = "lower" if beside < 1 else "higher"
+            sides[side].append(f"{models} in {stage} ({beside:.2g} times)")
+    if not any(sides.values()):
+        return "No ratio is further than a factor of two from the paper's."
+    return f"Further than a factor of two from the paper's: {grouped(sides)}."
 
 
 def whole(stages: dict[str, float]) -> float:

@@ -171,9 +171,18 @@ def _memory_table(series: dict[str, Any], start: Sizes) -> Table:
         "The most that NumPy held at a time during a fit, beside the points, against the lecture's "
         "orders d, n d, n and n^2. A kernel value is the product of two rows of features here, and "
         "these are computed in blocks of up to 128 MiB, which at these sizes are all n rows of d "
-        "numbers: for the two strategies by the kernel d counts, and n^2 does not yet outweigh n d."
+        "numbers: for the two strategies by the kernel d counts. "
+        f"{outweighed(series['n']['sizes'], start['d'])}"
     )
     return Table("Exponents of the memory", "", tuple(rows), note)
+
+
+def outweighed(sizes: list[int], d: int) -> str:
+    """Return whether n^2 is more than n d at the sizes n that are measured."""
+    beyond = [f"{n:,}" for n in sizes if n > d]
+    if not beyond:
+        return f"n^2 is not more than n d at any n that is measured: d is {d:,} then."
+    return f"n^2 is more than n d at n = {', '.join(beyond)} of the n that are measured."
 
 
 def _same(apart: float) -> Table:

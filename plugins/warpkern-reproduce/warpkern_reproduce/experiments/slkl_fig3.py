@@ -15,7 +15,7 @@ def run(settings: Settings) -> Result:
     """Measure m0 after each epoch."""
     seeds, m0 = runs(settings, "active_history_")
     rows = after("m0", m0, (1, 2, 5, 10))
-    rows.append(Row("most columns in use at any time", tuple(m0[:, 1:].max(axis=1))))
+    rows.append(Row("most columns in use after any epoch", tuple(m0[:, 1:].max(axis=1))))
     note = (
         f"The paper has a curve, and says that m0 remains significantly smaller than M = {M:,}. "
         f"Ours is {m0[:, 1:].max():.0f} at most after an epoch."
@@ -49,5 +49,5 @@ EXPERIMENT = Experiment(
     protocol=PROTOCOL,
     run=run,
     draw=draw,
-    bounds={"m0 at the end": (20, 400), "most columns in use at any time": (20, 700)},
+    bounds={"m0 at the end": (20, 400), "most columns in use after any epoch": (20, 700)},
 )
