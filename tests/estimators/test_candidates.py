@@ -170,6 +170,27 @@ def test_settings_of_the_propagation_are_parameters(digits):
     assert (trial.power, trial.ridge, trial.reg, trial.rounds) == (2, 1e-3, 1.0, 0)
 
 
+def test_settings_of_targets_that_have_none_are_refused():
+    model = wk.WarpClassifier(targets="propagated").set_params(targets__rounds=2)
+    assert model.targets.rounds == 2
+    with pytest.raises(InvalidParameterError, match="'targets' .* 'propagated' or a Propagation"):
+        wk.WarpClassifier().set_params(targets__rounds=2)
+
+
+def test_class_prior_is_met_and_leaves_the_choice(digits):
+    X, y, _ = digits
+    share = np.full(10, 0.05)
+    share[3] = 0.55
+    model = wk.WarpClassifier(RBF(100), class_prior=share, random_state=0).fit(X, y)
+    assert {"plain", "propagated"} <= set(model.losses_)
+    own = Propagation(rounds=4)
+    model.set_params(targets=own).fit(X, y)
+    assert model.propagated_.trial.class_prior == "given"
+    even = wk.WarpClassifier(RBF(100), targets=own, random_state=0).fit(X, y)
+    of_three = [(m.propagated_.targets[:, 3] > 0).mean() for m in (model, even)]
+    assert of_three[0] > of_three[1]
+
+
 def test_a_ridge_that_is_given_is_that_of_the_regression(digits):
     X, y, _ = digits
     model = wk.WarpClassifier(RBF(100), head=KRR(7.0), targets="propagated", random_state=0)

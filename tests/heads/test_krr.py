@@ -161,6 +161,40 @@ def test_evidence_is_the_likelihood_of_a_gaussian_process(n, d, rng):
     assert head.reg_ == regs[int(np.argmax(dense))]
 
 
+@pytest.mark.parametrize(("n", "d"), SHAPES)
+@pytest.mark.parametrize("intercept", [True, False])
+def test_one_regulariser_is_as_on_a_path(backend, n, d, intercept, rng):
+    """By a Cholesky factor what an eigendecomposition gives."""
+    F, y = (backend.asarray(a) for a in problem(rng, n, d))
+    s = backend.asarray(np.where(np.arange(n) == 2, 0.0, rng.uniform(0.1, 2.0, n)))
+    path = KRR([1e-3, 0.1, 30.0], fit_intercept=intercept).fit(F, y, s)
+    for i, reg in enumerate(path.path_.reg):
+        one = KRR(reg, fit_intercept=intercept).fit(F, y, s)
+        assert one.path_.loo_error[0] == pytest.approx(path.path_.loo_error[i], rel=1e-8)
+        assert one.path_.log_evidence[0] == pytest.approx(path.path_.log_evidence[i], rel=1e-8)
+        if reg == path.reg_:
+            for name in ("coef_", "loo_predictions_", "noise_"):
+                np.testing.assert_allclose(
+                    to_host(getattr(one, name)), to_host(getattr(path, name)), rtol=1e-7
+                )
+
+
+def test_unit_of_the_weights_does_not_choose_the_model(rng):
+    F, y = problem(rng, 40, 10)
+    s = rng.uniform(0.1, 2.0, 40)
+    s[:5] = 0.0
+    one, thousand = KRR().fit(F, y, s), KRR().fit(F, y, 1000 * s)
+    assert thousand.reg_ == pytest.approx(1000 * one.reg_)
+    np.testing.assert_allclose(thousand.coef_, one.coef_, atol=1e-9)
+
+
+def test_noise_is_not_fitted(rng):
+    """The path goes on to where hardly anything but the mean is left."""
+    F, y = rng.normal(size=(400, 20)), rng.normal(size=(400, 1))
+    head = KRR().fit(F, y)
+    assert np.std(F @ head.coef_) < 0.1 * np.std(y)
+
+
 def test_several_outputs_share_the_regulariser_and_add_their_evidence(rng):
     F, y = problem(rng, 20, 8)
     path = KRR([0.1, 1.0], criterion="evidence").fit(F, y).path_

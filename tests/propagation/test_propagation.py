@@ -91,7 +91,8 @@ def test_held_out_scores_come_from_models_without_those_labels(moons):
 def test_labels_are_chosen_by_and_all_trials_are_told(moons):
     X, y, labeled = moons
     found, _ = run(X, labeled, np.eye(2)[y[labeled]])
-    assert len(found.trials) == 5 * 3 + 8
+    assert len(found.trials) == 5 * 3 + 2 + 7  # targets and ridges, weights of the model, rounds
+    assert {t.mu for t in found.trials if t.rounds == 1} == {0.1, 1.0}
     assert found.trial.loss == min(t.loss for t in found.trials)
     assert (found.targets.argmax(axis=1) == y).mean() > 0.95
 
@@ -182,12 +183,44 @@ def test_prior_of_the_classes_is_met(moons):
     assert few.targets[:, 0].mean() > even.targets[:, 0].mean()
 
 
+def test_prior_is_chosen_by_held_out_labels(rng):
+    """Two clouds of 30 and 90 points, of which 18 and 54 have labels."""
+    y = np.repeat([0, 1], [30, 90])
+    X = rng.normal(size=(120, 2)) + 2.0 * y[:, None]
+    labeled = np.concatenate([np.arange(18), np.arange(30, 84)])
+    found, _ = run(X, labeled, np.eye(2)[y[labeled]], power=2, rounds=1, mu=[0.1, 1.0])
+    tried = {(t.mu, t.class_prior): t.loss for t in found.trials if t.rounds == 1}
+    assert set(tried) == {(mu, p) for mu in (0.1, 1.0) for p in ("labels", "uniform")}
+    assert (found.trial.mu, found.trial.class_prior) == min(tried, key=tried.get)
+    assert found.trial.class_prior == "labels"
+
+
+@pytest.mark.parametrize("mu", [0.1, 2.0])
+def test_rounds_lead_to_the_minimum_over_targets_and_weights(mu, rng):
+    """Of sum_l (y - g)^2 + g^T (L^2 + eps I) g + mu (|Phi w + b - g|^2 + lambda |w|^2)."""
+    X, y = rng.uniform(-2, 2, (N, 2)), rng.normal(size=(24, 1))
+    labeled = np.arange(0, N, 5)
+    settings = {"power": 2, "ridge": 1e-2, "reg": 0.3, "mu": mu, "rounds": 300}
+    found, model = run(X, labeled, y, classes=False, **settings)
+    Phi = np.hstack([RBF(60, random_state=0).fit(X).transform(X), np.ones((N, 1))])
+    J = np.diag(np.isin(np.arange(N), labeled).astype(float))
+    L2 = LaplacianPower(1.0, 2).fit(ExactKNN(8).build(X)).matmul(np.eye(N))
+    R = np.diag([*np.full(60, model.lam(0.3)), 0.0])
+    Y = np.zeros((N, 1))
+    Y[labeled] = y - y.mean()
+    system = np.block([[J + L2 + (mu + 1e-2) * np.eye(N), -mu * Phi], [-Phi.T, Phi.T @ Phi + R]])
+    joint = np.linalg.solve(system, np.vstack([Y, np.zeros((61, 1))]))
+    tol = 0.01 * np.abs(joint[:N]).max()
+    np.testing.assert_allclose(found.targets - y.mean(), joint[:N], atol=tol)
+    scores = model.scores(found.coef, found.intercept) - y.mean()
+    np.testing.assert_allclose(scores, Phi @ joint[N:], atol=tol)
+
+
 def test_real_targets_are_smoothed(rng):
     X = np.sort(rng.uniform(-3, 3, (N, 1)), axis=0)
     truth = np.sin(X)
     labeled = np.arange(0, N, 5)
     found, model = run(X, labeled, truth[labeled], classes=False)
-    assert found.trial.rounds == 0
     assert np.abs(model.scores(found.coef, found.intercept) - truth).mean() < 0.15
 
 
@@ -198,6 +231,7 @@ def test_real_targets_are_smoothed(rng):
         ({"ridge": 0.0}, "'ridge'"),
         ({"reg": -1.0}, "'reg'"),
         ({"rounds": -1}, "'rounds'"),
+        ({"mu": 0.0}, "'mu'"),
         ({"class_prior": [1.0]}, "'class_prior' .* 2 numbers > 0"),
         ({"class_prior": "even"}, "'class_prior'"),
     ],

@@ -10,7 +10,9 @@ from sklearn.utils.metaestimators import available_if
 
 from ..array import Array, backend_of, is_text, namespace, to_host
 from ..heads import class_probabilities, fit_temperature
+from ..propagation import Propagation
 from ._predictor import WarpPredictor
+from ._settings import is_auto
 from ._targets import Targets, class_counts, class_targets, labeled_classes, plain_labels
 from ._validation import host_labeled
 
@@ -45,6 +47,9 @@ class WarpClassifier(ClassifierMixin, WarpPredictor):  # type: ignore[misc]
         What the head learns: the labels; or classes for all points, which the graph makes of the
         labels. "auto" fits both, and the head on labels without the warp, and keeps what does
         best on labels that are left out: as long as the head tells (`krr` does).
+    class_prior : "auto", "labels", "uniform" or (C,)
+        Shares of the classes, in the order of `classes_`, among all points: propagated targets aim
+        at them. As for `Propagation`, whose own it overrides if it is not "auto".
     search : "auto", None or Search
         Whether, and how, parameters of the stages are chosen: those that are "auto", and those of
         stages given by name. See `Search`.
@@ -103,6 +108,47 @@ class WarpClassifier(ClassifierMixin, WarpPredictor):  # type: ignore[misc]
     >>> model.score(X_new, y_new) > 0.95
     True
     """
+
+    def __init__(
+        self,
+        feature_map: Any = "nystroem",
+        graph: Any = "auto",
+        operator: Any = "laplacian",
+        head: Any = "krr",
+        *,
+        rank: int | None = None,
+        backend: str | None = None,
+        device: Any = None,
+        targets: Any = "auto",
+        class_prior: Any = "auto",
+        search: Any = "auto",
+        memory_limit: float | str | None = None,
+        checkpoint: Any = None,
+        random_state: Any = None,
+        verbose: bool = False,
+    ) -> None:
+        super().__init__(
+            feature_map,
+            graph,
+            operator,
+            head,
+            rank=rank,
+            backend=backend,
+            device=device,
+            targets=targets,
+            search=search,
+            memory_limit=memory_limit,
+            checkpoint=checkpoint,
+            random_state=random_state,
+            verbose=verbose,
+        )
+        self.class_prior = class_prior
+
+    def _propagation(self, head: Any) -> Propagation:
+        found = super()._propagation(head)
+        return (
+            found if is_auto(self.class_prior) else found.set_params(class_prior=self.class_prior)
+        )
 
     def _read_targets(self, y: Any, like: Array, n_rows: int) -> Targets:
         targets = class_targets(y, like, n_rows)

@@ -75,10 +75,15 @@ class WarpPredictor(WarpEstimator):
         self.verbose = verbose
 
     def set_params(self, **params: Any) -> Self:
-        """Set parameters, also of a stage that is given by name, and of the search."""
-        nested = any(key.startswith("search__") for key in params)
-        if nested and is_auto(params.get("search", self.search)):
+        """Set parameters, also of stages given by name, of the search and of propagated targets."""
+        search, targets = (params.get(name, getattr(self, name)) for name in ("search", "targets"))
+        if is_auto(search) and any(key.startswith("search__") for key in params):
             params["search"] = Search()
+        if isinstance(targets, str) and any(key.startswith("targets__") for key in params):
+            if targets != "propagated":
+                expected = "'propagated' or a Propagation to have parameters of its own"
+                raise invalid_parameter(self, "targets", expected, targets)
+            params["targets"] = Propagation()
         return super().set_params(**params)
 
     def fit(self, X: Any, y: Any, *, sample_weight: Any = None, X_unlabeled: Any = None) -> Self:

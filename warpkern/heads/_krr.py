@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Self
 
@@ -12,8 +12,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..array import (
     Array,
-    accumulation_dtype,
-    cholesky,
     cholesky_semidefinite,
     default_float,
     host,
@@ -25,14 +23,14 @@ from ..array import (
 from ..exceptions import invalid_parameter, require_positives
 from ._errors import output_weights
 from ._inputs import checked_problem
+from ._precision import Precision
 from ._relative import mean_square
-from ._ridge import cross_product
-from ._spectrum import Centred, Spectrum
+from ._spectrum import Centred, RidgeFit, Spectrum, smaller_gram
 
 __all__ = ["KRR", "RidgePath"]
 
 # Values of reg that "auto" tries.
-_PATH = tuple(10.0 ** (exponent / 2) for exponent in range(-12, 3))
+_PATH = tuple(10.0 ** (exponent / 2) for exponent in range(-12, 7))
 # Rows of each of two values, or rows in all, below which leaving one out says nothing.
 _LEAST_OF_A_CLASS, _LEAST_ROWS = 3, 10
 _LEAST_EPS = 100.0  # roundings of the rows, below which a regulariser fits noise
@@ -81,8 +79,9 @@ class KRR(BaseEstimator):  # type: ignore[misc]
     ----------
     reg : float, sequence of floats or "auto"
         Relative to the mean diagonal of the kernel of the given rows, because a
-        warp shrinks the kernel as its weight grows. Of several values, by default 15 from 1e-6 to
-        10 (for rows in float32 12, from 3e-5), the best by `criterion` is taken.
+        warp shrinks the kernel as its weight grows. Of several values, by default 19 from 1e-6 to
+        1,000 (for rows in float32 16, from 3e-5) times the mean weight of a row, the best by
+        `criterion` is taken.
     criterion : {"auto", "loo", "evidence"}
         The mean squared error of rows that are left out, or the likelihood of the targets
         as a Gaussian process. "auto" is the second where there are too few rows for the first:
@@ -109,8 +108,9 @@ class KRR(BaseEstimator):  # type: ignore[misc]
 
     Notes
     -----
-    Cost min(n, d)^2 max(n, d) for n rows of d features, for one value of `reg` or many, by one
-    eigendecomposition. In float64 where the device has it, also for float32 rows.
+    Cost min(n, d)^2 max(n, d) for n rows of d features, by one eigendecomposition for many values
+    of `reg`, and for one by a Cholesky factor, which is several times quicker. In float64 where the
+    device has it, also for float32 rows.
 
     Rows that are left out are predicted by :math:`y_i - e_i / (1 - h_i)`, with the residuals e and
     the diagonal h of the matrix that takes y to the fitted values.
@@ -144,25 +144,21 @@ class KRR(BaseEstimator):  # type: ignore[misc]
         """Learn the weights from rows F (n, d), targets y (n, k) and weights (n,)."""
         F, y, s = checked_problem(F, y, sample_weight)
         xp = namespace(F)
-        regs = self._checked_regs(_LEAST_EPS * float(xp.finfo(F.dtype).eps))
+        regs = self._checked_regs(_LEAST_EPS * float(xp.finfo(F.dtype).eps), s)
         n, d = F.shape
         criterion = self._checked_criterion(y, s)
         problem = Centred.of(F, y, s, bool(self.fit_intercept))
-        spectrum = Spectrum.of(problem)
         scale = mean_square(F, s)
-        path = _path(problem, spectrum, regs, scale, criterion, output_weights(y, s))
-        reg = regs[path.best]
-        lam = reg * scale
-        precision = _Precision.of(problem, lam)
-        coef = xp.astype(precision.solve(problem), F.dtype, copy=False)
+        path, fit, precision = _solved(problem, regs, scale, criterion, output_weights(y, s))
+        reg, lam = regs[path.best], precision.lam
+        coef = xp.astype(precision.coef, F.dtype, copy=False)
         intercept = problem.y_mean - problem.f_mean @ coef
-        errors = xp.astype(_loo_residuals(problem, spectrum, lam), y.dtype, copy=False)
+        errors = xp.astype(fit.left_out_errors(problem), y.dtype, copy=False)
         outside = (s == 0)[:, None]  # rows of weight zero are left out as it is
         self.loo_predictions_ = xp.where(outside, F @ coef + intercept, y - errors)
         self.path_, self.reg_, self.lambda_ = path, reg, lam
         self.loo_error_ = path.loo_error[path.best]
-        variance = spectrum.variance(lam)
-        self.noise_ = lam * xp.where(variance > 0, variance, xp.nan)
+        self.noise_ = lam * xp.where(fit.variance > 0, fit.variance, xp.nan)
         self.coef_, self.intercept_, self._precision = coef, intercept, precision
         self.solved_ = "dual" if n < d else "primal"
         return self
@@ -234,10 +230,15 @@ class KRR(BaseEstimator):  # type: ignore[misc]
         variances = (1.0 + of_function)[:, None] * noise[None, :]
         return xp.astype(xp.sqrt(variances), default_float(F, xp), copy=False)
 
-    def _checked_regs(self, least: float) -> tuple[float, ...]:
-        """Return the values to try; of those of "auto" the ones above `least`."""
+    def _checked_regs(self, least: float, s: Array) -> tuple[float, ...]:
+        """Return the values to try; of those of "auto" the ones above `least`.
+
+        These are multiples of the mean weight: what is chosen does not depend on its unit.
+        """
         if isinstance(self.reg, str) and self.reg == "auto":
-            return tuple(reg for reg in _PATH if reg > least)
+            xp = namespace(s)
+            weight = float(xp.sum(s)) / float(xp.count_nonzero(s))
+            return tuple(weight * reg for reg in _PATH if reg > least)
         return require_positives(self, "reg", self.reg, also="'auto' or ")
 
     def _checked_criterion(self, y: Array, s: Array) -> str:
@@ -249,48 +250,49 @@ class KRR(BaseEstimator):  # type: ignore[misc]
         return "evidence" if _too_few(y, s) else "loo"
 
 
+def _solved(
+    problem: Centred, regs: tuple[float, ...], scale: float, criterion: str, of_outputs: Array
+) -> tuple[RidgePath, RidgeFit, Precision]:
+    """Return the path, and of its best regulariser what it makes of the rows and the factor."""
+    gram = smaller_gram(problem.F)
+    if len(regs) == 1:
+        precision = Precision.of(problem, gram, regs[0] * scale)
+        fit = precision.at(problem)
+        return _path(problem, [fit], regs, criterion, of_outputs), fit, precision
+    spectrum = Spectrum.of(problem, gram)
+    fits = (spectrum.at(reg * scale) for reg in regs)
+    path = _path(problem, fits, regs, criterion, of_outputs)
+    lam = regs[path.best] * scale
+    return path, spectrum.at(lam), Precision.of(problem, gram, lam)
+
+
 def _path(
     problem: Centred,
-    spectrum: Spectrum,
+    fits: Iterable[RidgeFit],
     regs: tuple[float, ...],
-    scale: float,
     criterion: str,
     of_outputs: Array,
 ) -> RidgePath:
     """Return errors and evidence for every regulariser; errors by weights (k,) of the outputs."""
     xp = namespace(problem.F)
-    wide = spectrum.values.dtype
-    s, of_outputs = (xp.astype(a, wide, copy=False) for a in (problem.s, of_outputs))
     errors, evidence = [], []
-    for reg in regs:
-        squared = of_outputs * _loo_residuals(problem, spectrum, reg * scale) ** 2
-        weighted = s @ xp.mean(squared, axis=1)
+    for fit in fits:
+        squared = fit.left_out_errors(problem) ** 2
+        weighted = xp.astype(problem.s, squared.dtype, copy=False) @ xp.mean(
+            xp.astype(of_outputs, squared.dtype, copy=False) * squared, axis=1
+        )
         errors.append(float(weighted) / float(xp.sum(problem.s)))
-        evidence.append(spectrum.log_evidence(reg * scale))
+        evidence.append(fit.log_evidence)
     return RidgePath(regs, tuple(errors), tuple(evidence), criterion)
 
 
-def _loo_residuals(problem: Centred, spectrum: Spectrum, lam: float) -> Array:
-    """What rows that are left out are mispredicted by, e_i / (1 - h_i), (n, k).
-
-    Zero for a row of weight zero, which takes no part.
-    """
-    xp = namespace(problem.F)
-    wide = spectrum.values.dtype
-    y, s, own = (xp.astype(a, wide, copy=False) for a in (problem.y, problem.s, problem.leverage))
-    left = xp.clip(1.0 - spectrum.leverages(lam) - own, float(xp.finfo(wide).eps), None)
-    counts = s > 0
-    scale = xp.where(counts, 1.0 / (left * xp.sqrt(xp.where(counts, s, 1.0))), 0.0)
-    return (y - spectrum.fitted(lam)) * scale[:, None]
-
-
-def _without_groups(problem: Centred, precision: _Precision, groups: Sequence[Array]) -> Array:
+def _without_groups(problem: Centred, precision: Precision, groups: Sequence[Array]) -> Array:
     """Predictions (n, k) of rows by models without their group."""
     xp = namespace(problem.F)
     wide = precision.R.dtype
     F, y, s = (xp.astype(a, wide, copy=False) for a in (problem.F, problem.y, problem.s))
     root = xp.sqrt(s)
-    errors = y - F @ precision.solve(problem)
+    errors = y - F @ precision.coef
     columns = precision.columns(F)
     without = []
     for group in groups:
@@ -319,66 +321,3 @@ def _too_few(y: Array, s: Array) -> bool:
     two_valued = counts[0] + counts[1] == y.shape[0]
     few = xp.minimum(*counts) < _LEAST_OF_A_CLASS
     return bool(xp.any(two_valued & few))
-
-
-@dataclass(frozen=True, eq=False)
-class _Precision:
-    """(F^T F + lambda I)^-1 by the factor of the smaller system.
-
-    R (d, d) with R R^T = F^T F + lambda I; or R (n, n) with R R^T = F F^T + lambda I, and
-    R^-1 F (n, d).
-    """
-
-    R: Array
-    F: Array | None
-    lam: float
-    f_mean: Array
-    by_intercept: float
-
-    @classmethod
-    def of(cls, problem: Centred, lam: float) -> _Precision:
-        """Factor the smaller system; cost min(n, d)^2 max(n, d)."""
-        xp = namespace(problem.F)
-        n, d = problem.F.shape
-        wide = accumulation_dtype(problem.F, xp)
-        F = xp.astype(problem.F, wide, copy=False)
-        dual = n < d
-        gram = F @ F.T if dual else cross_product(problem.F, problem.F)
-        R = cholesky(gram + lam * xp.eye(gram.shape[0], dtype=wide, device=gram.device))
-        by_intercept = 1.0 / float(xp.sum(problem.s)) if problem.intercept else 0.0
-        mean = xp.astype(problem.f_mean, wide, copy=False)
-        return cls(R, solve_triangular(R, F) if dual else None, lam, mean, by_intercept)
-
-    def solve(self, problem: Centred) -> Array:
-        """(F^T F + lambda I)^-1 F^T y, (d, k)."""
-        xp = namespace(self.R)
-        if self.F is not None:
-            y = xp.astype(problem.y, self.R.dtype, copy=False)
-            return self.F.T @ solve_triangular(self.R, y)
-        b = cross_product(problem.F, problem.y)
-        return solve_triangular(self.R, solve_triangular(self.R, b), transpose=True)
-
-    def columns(self, F: Array) -> Array:
-        """A column for each of the rows F (n, d) that were fitted, for `complement`."""
-        if self.F is None:
-            return solve_triangular(self.R, F.T)
-        xp = namespace(F)
-        n = self.R.shape[0]
-        identity = xp.eye(n, dtype=self.R.dtype, device=self.R.device)
-        return self.lam**0.5 * solve_triangular(self.R, identity)
-
-    def complement(self, C: Array) -> Array:
-        """I - F (F^T F + lambda I)^-1 F^T for some rows, by their columns C, (m, m)."""
-        if self.F is not None:
-            return C.T @ C
-        return namespace(C).eye(C.shape[1], dtype=C.dtype, device=C.device) - C.T @ C
-
-    def variances(self, F: Array) -> Array:
-        """f^T (F^T F + lambda I)^-1 f for new rows, centred, and that of the intercept, (n,)."""
-        xp = namespace(F)
-        f = xp.astype(F, self.R.dtype, copy=False) - self.f_mean
-        if self.F is None:
-            return xp.sum(solve_triangular(self.R, f.T) ** 2, axis=0) + self.by_intercept
-        explained = xp.sum((self.F @ f.T) ** 2, axis=0)
-        left = xp.clip(xp.sum(f * f, axis=1) - explained, 0.0, None)
-        return left / self.lam + self.by_intercept

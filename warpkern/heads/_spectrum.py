@@ -15,7 +15,7 @@ from ..array import Array, accumulation_dtype, namespace
 from ._inputs import weighted_mean
 from ._ridge import cross_product
 
-__all__ = ["Centred", "Spectrum"]
+__all__ = ["Centred", "RidgeFit", "Spectrum", "log_evidence", "smaller_gram"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,6 +63,65 @@ class Centred:
 
 
 @dataclass(frozen=True, eq=False)
+class RidgeFit:
+    r"""What one lambda makes of the rows that were fitted.
+
+    Attributes
+    ----------
+    fitted : (n, k)
+        :math:`\tilde F (\tilde F^\top \tilde F + \lambda I)^{-1} \tilde F^\top \tilde y`.
+    leverages : (n,)
+        The diagonal of the matrix that takes y to these.
+    variance : (k,)
+        The prior variance of the weights that suits y best,
+        :math:`\tau^2 = \tilde y^\top (\tilde F \tilde F^\top + \lambda I)^{-1} \tilde y / n`.
+    log_evidence : float
+    """
+
+    fitted: Array
+    leverages: Array
+    variance: Array
+    log_evidence: float
+
+    def left_out_errors(self, problem: Centred) -> Array:
+        """What rows that are left out are mispredicted by, e_i / (1 - h_i), (n, k).
+
+        Zero for a row of weight zero, which takes no part.
+        """
+        xp = namespace(problem.F)
+        wide = self.fitted.dtype
+        y, s, own = (
+            xp.astype(a, wide, copy=False) for a in (problem.y, problem.s, problem.leverage)
+        )
+        left = xp.clip(1.0 - self.leverages - own, float(xp.finfo(wide).eps), None)
+        counts = s > 0
+        scale = xp.where(counts, 1.0 / (left * xp.sqrt(xp.where(counts, s, 1.0))), 0.0)
+        return (y - self.fitted) * scale[:, None]
+
+
+def log_evidence(variance: Array, log_det: float, n_free: int) -> float:
+    r"""The logarithm of the likelihood of y as a Gaussian process, at its best variance (k,).
+
+    .. math::
+        -\tfrac12 \left(n \sum_k \log \tau_k^2
+        + k \log \det (\tilde F \tilde F^\top + \lambda I)\right)
+
+    up to a constant, on the n - 1 differences that an unpenalised intercept leaves.
+    """
+    xp = namespace(variance)
+    tau2 = xp.clip(variance, xp.finfo(variance.dtype).smallest_normal, None)
+    return float(-0.5 * (n_free * float(xp.sum(xp.log(tau2))) + variance.shape[0] * log_det))
+
+
+def smaller_gram(F: Array) -> Array:
+    """F F^T if there are fewer rows than columns, else F^T F; in the widest type."""
+    xp = namespace(F)
+    if F.shape[0] < F.shape[1]:
+        return xp.astype(F @ F.T, accumulation_dtype(F, xp), copy=False)
+    return cross_product(F, F)
+
+
+@dataclass(frozen=True, eq=False)
 class Spectrum:
     """Eigenvalues (r,) and vectors Q (n, r) of F F^T, r = min(n, d), and Q^T y (r, k).
 
@@ -76,56 +135,35 @@ class Spectrum:
     n_free: int
 
     @classmethod
-    def of(cls, problem: Centred) -> Spectrum:
+    def of(cls, problem: Centred, gram: Array) -> Spectrum:
         """Take the smaller of the two products apart; cost min(n, d)^2 max(n, d)."""
         F = problem.F
         xp = namespace(F)
         n, d = F.shape
-        wide = accumulation_dtype(F, xp)
+        wide = gram.dtype
         y = xp.astype(problem.y, wide, copy=False)
-        if n < d:
-            values, Q = xp.linalg.eigh(xp.astype(F @ F.T, wide, copy=False))
-            values = xp.clip(values, 0.0, None)
-        else:
-            values, V = xp.linalg.eigh(cross_product(F, F))
-            values = xp.clip(values, 0.0, None)
+        values, Q = xp.linalg.eigh(gram)
+        values = xp.clip(values, 0.0, None)
+        if n >= d:
             # Vectors without a value are noise, and are left to what rest is for.
             real = values > d * float(xp.finfo(wide).eps) * float(xp.max(values))
             scale = xp.where(real, 1.0 / xp.sqrt(xp.where(real, values, 1.0)), 0.0)
-            Q = (xp.astype(F, wide, copy=False) @ V) * scale
+            Q = (xp.astype(F, wide, copy=False) @ Q) * scale
         targets = Q.T @ y
         rest = xp.sum(y * y, axis=0) - xp.sum(targets * targets, axis=0)
         return cls(values, Q, targets, xp.clip(rest, 0.0, None), problem.n_free)
 
-    def leverages(self, lam: float) -> Array:
-        """The diagonal of F (F^T F + lambda I)^-1 F^T, (n,)."""
-        return (self.Q * self.Q) @ (self.values / (self.values + lam))
-
-    def fitted(self, lam: float) -> Array:
-        """F (F^T F + lambda I)^-1 F^T y, (n, k)."""
-        return self.Q @ ((self.values / (self.values + lam))[:, None] * self.targets)
-
-    def variance(self, lam: float) -> Array:
-        r"""The prior variance of the weights that suits y best, (k,).
-
-        .. math:: \tau^2 = \tilde y^\top (\tilde F \tilde F^\top + \lambda I)^{-1} \tilde y / n
-        """
+    def at(self, lam: float) -> RidgeFit:
+        """Return what lambda makes of the rows; cost n r (k + 1)."""
         xp = namespace(self.values)
+        kept = self.values / (self.values + lam)
         by_values = xp.sum(self.targets**2 / (self.values + lam)[:, None], axis=0)
-        return (by_values + self.rest / lam) / max(1, self.n_free)
-
-    def log_evidence(self, lam: float) -> float:
-        r"""The logarithm of the likelihood of y as a Gaussian process, at its best variance.
-
-        .. math::
-            -\tfrac12 \left(n \sum_k \log \tau_k^2
-            + k \log \det (\tilde F \tilde F^\top + \lambda I)\right)
-
-        up to a constant, on the n - 1 differences that an unpenalised intercept leaves.
-        """
-        xp = namespace(self.values)
-        r, k = self.targets.shape
-        tau2 = xp.clip(self.variance(lam), xp.finfo(self.values.dtype).smallest_normal, None)
-        logs = float(xp.sum(xp.log(self.values + lam))) + (self.n_free - r) * math.log(lam)
-        fit = self.n_free * float(xp.sum(xp.log(tau2)))
-        return float(-0.5 * (fit + k * logs))
+        variance = (by_values + self.rest / lam) / max(1, self.n_free)
+        outside = self.n_free - self.values.shape[0]
+        log_det = float(xp.sum(xp.log(self.values + lam))) + outside * math.log(lam)
+        return RidgeFit(
+            self.Q @ (kept[:, None] * self.targets),
+            (self.Q * self.Q) @ kept,
+            variance,
+            log_evidence(variance, log_det, self.n_free),
+        )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from dataclasses import dataclass, replace
 
 from ..array import Array, namespace
@@ -15,8 +16,7 @@ from ._smooth import smooth
 
 __all__ = ["Alternation", "Trial", "spread_labels"]
 
-_MU = 0.1  # weight of the model's own scores beside that of the graph
-_CLAMP = 1e3  # weight of labels, where scores are smoothed
+_CLAMP = 1e3  # weight of classes that are known, where scores are smoothed
 _TEMPERATURE = 0.1  # of the scores, which are 0 and 1 for targets that are met
 
 
@@ -30,6 +30,11 @@ class Trial:
     ridge : float
     reg : float
     rounds : int
+    mu : float or None
+        Weight of the model's scores beside that of the graph; None before the first round.
+    class_prior : str or None
+        Which shares of the classes were aimed at; None before the first round, and for real
+        targets.
     loss : float or None
         Calibrated logarithmic loss, or mean squared error in regression; None if not measured.
     cut : float or None
@@ -40,6 +45,8 @@ class Trial:
     ridge: float
     reg: float
     rounds: int = 0
+    mu: float | None = None
+    class_prior: str | None = None
     loss: float | None = None
     cut: float | None = None
 
@@ -85,15 +92,28 @@ class Alternation:
         self.w, self.b = self._model.fit(xp.concat(self.targets, axis=1), reg)
         self.scores = _split(self._model.scores(self.w, self.b), len(self._parts))
 
+    def turned(self, mu: float, class_prior: str | None, prior: Array) -> Alternation:
+        """Return a copy whose further rounds weigh the model by mu, and aim at a prior (k,)."""
+        other = copy.copy(self)
+        other.trial = replace(self.trial, mu=mu, class_prior=class_prior)
+        other._parts = [replace(part, prior=prior) for part in self._parts]
+        return other
+
     def again(self) -> None:
-        """Smooth the model's scores on the graph, with the labels held, and fit the model."""
+        """Smooth the model's scores on the graph, with the labels held, and fit the model.
+
+        Of real targets both halves lessen what `Propagation` minimises over g and w.
+        """
+        mu = self.trial.mu
+        assert mu is not None  # `turned` says it
         weights, values = [], []
         for part, scores in zip(self._parts, self.scores, strict=True):
             if part.classes:
                 shares = part.even(class_probabilities(scores, _TEMPERATURE))
                 scores = balanced(shares, part.prior)
-            values.append(part.held(scores))
-            weights.append(_MU + _CLAMP * part.weights)
+            known = _CLAMP * part.weights if part.classes else part.weights
+            weights.append(mu + known)
+            values.append((mu * scores + known * part.values) / (mu + known))
         g = _smoothed(self._M, weights, values, self.trial.ridge)
         self.targets = [
             _targets(part, balanced(own, part.prior) if part.classes else own)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from ..array import Array, namespace
+from typing import Any
 
-__all__ = ["balanced", "winners"]
+from ..array import Array, namespace, place
+from ..exceptions import invalid_parameter
+
+__all__ = ["balanced", "class_priors", "winners"]
 
 _STEPS = 30
 
@@ -30,6 +33,84 @@ def balanced(P: Array, prior: Array) -> Array:
         P = P * (prior * P.shape[0] / xp.sum(P, axis=0))
         P = P / xp.sum(P, axis=1, keepdims=True)
     return P
+
+
+def class_priors(
+    owner: Any, given: Any, values: Array, weights: Array | None
+) -> dict[str | None, Array]:
+    """Return the shares of the classes (C,) that are to be tried, by their names.
+
+    Parameters
+    ----------
+    owner : object
+        Whose parameter `class_prior` is, for errors.
+    given : "auto", "labels", "uniform" or (C,)
+        "auto" is both that by `shrunk_shares` of the labels and a uniform one, if they differ.
+    values : (n_l, C)
+        0 and 1, the classes of the labels.
+    weights : (n_l,), optional
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from warpkern.propagation._balance import class_priors
+    >>> list(class_priors(None, "auto", np.eye(2)[[0, 0, 0, 0, 0, 1]], None))
+    ['labels', 'uniform']
+    >>> list(class_priors(None, "auto", np.eye(2)[[0, 0, 0, 1, 1, 1]], None))
+    ['uniform']
+    """
+    xp = namespace(values)
+    n_classes = values.shape[1]
+    if isinstance(given, str) and given in ("auto", "labels", "uniform"):
+        even = xp.ones_like(values[0, :]) / n_classes
+        own = shrunk_shares(values, weights)
+        if given == "uniform" or (given == "auto" and bool(xp.all(own == even))):
+            return {"uniform": even}
+        return {"labels": own, "uniform": even} if given == "auto" else {"labels": own}
+    expected = f"'auto', 'labels', 'uniform' or {n_classes} numbers > 0"
+    try:
+        shares = place(given, like=values, dtype=values.dtype)
+    except (TypeError, ValueError) as error:
+        raise invalid_parameter(owner, "class_prior", expected, given) from error
+    if shares.shape != (n_classes,) or not bool(xp.all(shares > 0)):
+        raise invalid_parameter(owner, "class_prior", expected, given)
+    return {"given": shares / xp.sum(shares)}
+
+
+def shrunk_shares(values: Array, weights: Array | None) -> Array:
+    r"""Return the shares of classes (C,) among labels, drawn towards 1/C as far as these are few.
+
+    .. math::
+        \pi = \lambda / C + (1 - \lambda)\, p, \qquad
+        \lambda = \min\left(1, \frac{1 - \sum_c p_c^2}{(n - 1) \sum_c (1 / C - p_c)^2}\right)
+
+    for the shares p of the classes among n labels, values (n, C) of 0 and 1: all the way, if these
+    differ by no more than those of as many draws from equally frequent classes. Labels of
+    different weights count as :math:`n = (\sum_i s_i)^2 / \sum_i s_i^2`.
+
+    References
+    ----------
+    Hausser and Strimmer (2009), the James-Stein estimator of a distribution.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from warpkern.propagation._balance import shrunk_shares
+    >>> shrunk_shares(np.eye(2)[[0, 0, 1]], None), shrunk_shares(np.eye(2)[[0] * 9 + [1]], None)
+    (array([0.5, 0.5]), array([0.875, 0.125]))
+    """
+    xp = namespace(values)
+    s = xp.ones_like(values[:, 0]) if weights is None else weights
+    total = float(xp.sum(s))
+    n = total**2 / float(xp.sum(s * s))
+    p = s @ values / total
+    even = 1.0 / values.shape[1]
+    apart = (n - 1.0) * float(xp.sum((even - p) ** 2))
+    spread = 1.0 - float(xp.sum(p * p))
+    if spread >= apart:
+        return xp.full_like(p, even)
+    shrinkage = spread / apart
+    return shrinkage * even + (1.0 - shrinkage) * p
 
 
 def winners(scores: Array) -> Array:

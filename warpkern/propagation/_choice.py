@@ -9,11 +9,12 @@ from typing import Any
 
 from sklearn.base import BaseEstimator
 
-from ..array import Array, host_generator, namespace, place
+from ..array import Array, host_generator, namespace
 from ..contracts import Graph
-from ..exceptions import invalid_parameter, require_integer, require_positive, require_positives
+from ..exceptions import require_integer, require_positive, require_positives
 from ..progress import Progress, shown, silent
 from ._alternation import Alternation, Trial, spread_labels
+from ._balance import class_priors
 from ._cut import normalized_cut
 from ._known import Known, held_out, held_out_loss, make_folds
 from ._model import RidgeOnAll
@@ -26,6 +27,8 @@ _CANDIDATES = ((1, 1e-2), (1, 1e-4), (2, 1e-3), (2, 1e-4), (3, 1e-4))
 _CANDIDATES_OF_FEW = ((1, 1e-4), (2, 1e-4), (3, 1e-4))
 _REGS = (0.01, 0.1, 1.0)
 _REG_OF_FEW = 0.1
+_MUS = (0.1, 1.0)
+_MU_OF_FEW = 0.1
 _ROUNDS = 8
 
 
@@ -88,6 +91,8 @@ class Spread:
         All labels; real ones less their mean, so that a constant added to all changes nothing.
     centre : (k,) or None
         That mean.
+    priors : dict
+        Shares of the classes (k,) that are tried, by their names; 0, by None, for real values.
     folds : list of (m,) or None
         Labelled rows that are held out together; None if there are too few labels for that.
     parts : list of Known
@@ -102,6 +107,7 @@ class Spread:
     graph: Graph
     known: Known
     centre: Array | None
+    priors: dict[str | None, Array]
     folds: list[Array] | None
     parts: list[Known]
     candidates: Sequence[tuple[int, float]]
@@ -153,7 +159,7 @@ class Propagation(BaseEstimator):  # type: ignore[misc]
     J marks the labelled nodes. Winning classes of g are targets for a ridge regression on the
     features of all points. In each further round the model's scores, softened and balanced by
     the classes' prior, are smoothed on the graph with the labels held, and the winners are the
-    new targets.
+    new targets: with :math:`\mu` added to the diagonal, and mu times the scores to the right side.
 
     Parameters
     ----------
@@ -162,8 +168,11 @@ class Propagation(BaseEstimator):  # type: ignore[misc]
     reg : float, sequence of floats or "auto"
         Of the ridge regression, relative to the mean of ``|phi|^2``.
     rounds : int or "auto"
-    class_prior : "labels", "uniform" or array (C,)
-        Shares of the classes among all points: as among the labels, all the same, or given.
+    mu : float, sequence of floats or "auto"
+        Weight of the model's scores in further rounds, beside that of the graph.
+    class_prior : "auto", "labels", "uniform" or array (C,)
+        Shares of the classes among all points: as among the labels (drawn towards equal ones as
+        far as labels are few), all the same, or given. "auto" is one of the first two.
     random_state : None, int or Generator
         For the folds.
     verbose : bool
@@ -172,16 +181,18 @@ class Propagation(BaseEstimator):  # type: ignore[misc]
     -----
     What is "auto" is chosen by held-out labels, in four folds. With fewer than two labels for each
     class, or twenty in all, these say too little: then g is balanced by the classes' prior, and the
-    classes are taken that cut the graph least (its normalised cut), with reg 0.1.
+    classes are taken that cut the graph least (its normalised cut), with reg and mu 0.1. One round
+    for each mu and prior says with which of them to go on.
 
-    The model smooths what the graph says: errors on new points are mostly below those of g. It is
-    the limit of small mu of minimising over g and w
+    The model smooths what the graph says: errors on new points are mostly below those of g. With
+    real targets the rounds minimise in turn over g and w
 
     .. math::
-        \sum_l (y_l - g_l)^2 + g^\top L^c g + \mu \lVert \Phi w - g \rVert^2
-        + \lambda \lVert w \rVert^2;
+        \sum_l (y_l - g_l)^2 + g^\top (L^c + \varepsilon I) g
+        + \mu \left(\lVert \Phi w - g \rVert^2 + \lambda \lVert w \rVert^2\right),
 
-    for large mu, g is forced into the span of the features, which is the warp.
+    from its limit of small mu; for large mu, g is forced into the span of the features, which is
+    the warp.
 
     References
     ----------
@@ -195,7 +206,8 @@ class Propagation(BaseEstimator):  # type: ignore[misc]
         reg: float | str | Sequence[float] = "auto",
         rounds: int | str = "auto",
         *,
-        class_prior: Any = "labels",
+        mu: float | str | Sequence[float] = "auto",
+        class_prior: Any = "auto",
         random_state: Any = None,
         verbose: bool = False,
     ) -> None:
@@ -203,6 +215,7 @@ class Propagation(BaseEstimator):  # type: ignore[misc]
         self.ridge = ridge
         self.reg = reg
         self.rounds = rounds
+        self.mu = mu
         self.class_prior = class_prior
         self.random_state = random_state
         self.verbose = verbose
@@ -242,6 +255,8 @@ class Propagation(BaseEstimator):  # type: ignore[misc]
         known = [spread.known]
         start = spread.start(known, trial.power, trial.ridge)
         steps = Alternation(graph, model, known, start, trial)
+        if trial.mu is not None:
+            steps = steps.turned(trial.mu, trial.class_prior, spread.priors[trial.class_prior])
         for _ in range(trial.rounds):
             steps.again()
         (targets,) = steps.targets
@@ -266,7 +281,10 @@ class Propagation(BaseEstimator):  # type: ignore[misc]
         centre = None if classes else _mean(values, weights)
         if centre is not None:
             values = values - centre
-        prior = self._prior(values, weights) if classes else namespace(values).zeros_like(centre)
+        priors: dict[str | None, Array] = {None: namespace(values).zeros_like(values[0, :])}
+        if classes:
+            priors = class_priors(self, self.class_prior, values, weights)
+        prior = next(iter(priors.values()))
         known = Known.of(labeled, values, weights, graph.components, classes, prior)
         places = self.folds(values, classes=classes)
         folds = None if places is None else [known.rows[own] for own in places]
@@ -275,7 +293,7 @@ class Propagation(BaseEstimator):  # type: ignore[misc]
         kept: dict[tuple[int, float], list[Array]] | None = {} if keep else None
         few = folds is None and classes
         candidates = self._candidates(_CANDIDATES_OF_FEW if few else _CANDIDATES)
-        return Spread(graph, known, centre, folds, parts, candidates, progress, kept)
+        return Spread(graph, known, centre, priors, folds, parts, candidates, progress, kept)
 
     def folds(self, values: Array, *, classes: bool) -> list[Array] | None:
         """Return places of labels (n_l, k) to hold out together; None if they are too few."""
@@ -294,13 +312,15 @@ class Propagation(BaseEstimator):  # type: ignore[misc]
         """Return the trial whose classes cut the graph least, and all; real targets have one."""
         reg = self._reg_of_few()
         if not spread.known.classes:
-            trial = Trial(*spread.candidates[0], reg, self._rounds(0))
+            rounds = self._rounds(0)
+            trial = Trial(*spread.candidates[0], reg, rounds, self._mu_of_few() if rounds else None)
             return trial, [trial]
         tried: list[Trial] = []
         for power, ridge, targets in spread.each():
             trial = Trial(power, ridge, reg)
             steps = Alternation(spread.graph, model, spread.parts, targets, trial)
             tried.append(_cut(steps, 0))
+            steps = steps.turned(self._mu_of_few(), *next(iter(spread.priors.items())))
             for r in range(self._rounds(_ROUNDS)):
                 steps.again()
                 tried.append(_cut(steps, r + 1))
@@ -316,16 +336,32 @@ class Propagation(BaseEstimator):  # type: ignore[misc]
             if best is None or tried.loss < best.loss:
                 best = tried
         assert best is not None  # there is a candidate
-        steps, last = best.steps, best
+        rounds = self._rounds(_ROUNDS)
+        last = best
+        if rounds:
+            firsts = [self._again(steps, spread, 1) for steps in self._turns(best.steps, spread)]
+            trials += [first.trial for first in firsts]
+            last = min(firsts, key=lambda first: first.loss)
+            best = min(best, last, key=lambda tried: tried.loss)
         progress = shown if self.verbose else silent
-        for r in progress(range(self._rounds(_ROUNDS if spread.known.classes else 0)), "rounds"):
-            steps.again()
-            last = Tried.of(steps, spread, r + 1)
+        for r in progress(range(1, rounds), "rounds"):
+            last = self._again(last.steps, spread, r + 1)
             trials.append(last.trial)
             if last.loss < best.loss:
                 best = last
         chosen = best if self.rounds == "auto" else last
         return chosen.trial, chosen.left_out, trials
+
+    def _turns(self, steps: Alternation, spread: Spread) -> Iterator[Alternation]:
+        """Yield what to go on from, for each weight of the model and each prior."""
+        for mu in self._mus():
+            for name, prior in spread.priors.items():
+                yield steps.turned(mu, name, prior)
+
+    def _again(self, steps: Alternation, spread: Spread, rounds: int) -> Tried:
+        """Return how well held-out labels are predicted after another round."""
+        steps.again()
+        return Tried.of(steps, spread, rounds)
 
     def _candidates(self, usual: Sequence[tuple[int, float]]) -> Sequence[tuple[int, float]]:
         found = list(usual)
@@ -342,6 +378,15 @@ class Propagation(BaseEstimator):  # type: ignore[misc]
             return _REGS
         return require_positives(self, "reg", self.reg, also="'auto' or ")
 
+    def _mus(self) -> tuple[float, ...]:
+        if isinstance(self.mu, str) and self.mu == "auto":
+            return _MUS
+        return require_positives(self, "mu", self.mu, also="'auto' or ")
+
+    def _mu_of_few(self) -> float:
+        """With nothing to compare by: the least that is given."""
+        return _MU_OF_FEW if self._mus() is _MUS else min(self._mus())
+
     def _reg_of_few(self) -> float:
         """With nothing to compare by: the largest that is given."""
         return _REG_OF_FEW if self._regs() is _REGS else max(self._regs())
@@ -350,25 +395,6 @@ class Propagation(BaseEstimator):  # type: ignore[misc]
         if self.rounds == "auto":
             return most
         return require_integer(self, "rounds", self.rounds, least=0, also="'auto' or ")
-
-    def _prior(self, values: Array, weights: Array | None) -> Array:
-        """Return the shares of the classes (C,)."""
-        xp = namespace(values)
-        n_classes = values.shape[1]
-        if isinstance(self.class_prior, str) and self.class_prior == "uniform":
-            return xp.ones_like(values[0, :]) / n_classes
-        if isinstance(self.class_prior, str) and self.class_prior == "labels":
-            s = xp.ones_like(values[:, 0]) if weights is None else weights
-            counts = s @ values + 1.0  # one more of each, for those that were not drawn
-            return counts / xp.sum(counts)
-        expected = f"'labels', 'uniform' or {n_classes} numbers > 0"
-        try:
-            given = place(self.class_prior, like=values, dtype=values.dtype)
-        except (TypeError, ValueError) as error:
-            raise invalid_parameter(self, "class_prior", expected, self.class_prior) from error
-        if given.shape != (n_classes,) or not bool(xp.all(given > 0)):
-            raise invalid_parameter(self, "class_prior", expected, self.class_prior)
-        return given / xp.sum(given)
 
 
 def _mean(values: Array, weights: Array | None) -> Array:
