@@ -4,9 +4,9 @@ By hand; `heads.py` is what asv runs. Prints tables measured in one run:
 
     WARPKERN_DATA=FOLDER OMP_NUM_THREADS=2 python asv_benchmarks/benchmarks/svm.py [TABLE ...]
 
-TABLE is svm, which takes five minutes; without one, all are printed. FOLDER holds mnist.npz.
-LinearSVC has one thread; with OMP_NUM_THREADS=1 both sides have. If with two threads the seconds of
-processors are not above those on the clock, the threads shared a core.
+TABLE is svm, which takes five minutes, or order; without one, all are printed. FOLDER holds
+mnist.npz. LinearSVC has one thread; with OMP_NUM_THREADS=1 both sides have. If with two threads the
+seconds of processors are not above those on the clock, the threads shared a core.
 """
 
 import pathlib
@@ -109,7 +109,19 @@ def svm_part(F, y, C, repeat):
     sys.stdout.flush()
 
 
-TABLES = {"svm": svm_table}
+def order_table():
+    """Print times for features in the order of rows, and of columns as a warp makes them."""
+    F, labels = random_features()
+    y = one_versus_rest(labels)
+    print(f"Squared hinge, ten columns, {N:,} rows, d = {D:,}, C = 1")
+    for order, rows in (("rows", F), ("columns", np.asfortranarray(F))):
+        start = time.perf_counter()
+        newton(rows, y, 1.0, 1e-5)
+        spent = time.perf_counter() - start
+        print(f"  features in the order of {order:8}{spent:6.2f} s", flush=True)
+
+
+TABLES = {"svm": svm_table, "order": order_table}
 
 if __name__ == "__main__":
     for table in sys.argv[1:] or TABLES:

@@ -173,7 +173,7 @@ def test_settings_of_the_propagation_are_parameters(digits):
 def test_settings_of_targets_that_have_none_are_refused():
     model = wk.WarpClassifier(targets="propagated").set_params(targets__rounds=2)
     assert model.targets.rounds == 2
-    with pytest.raises(InvalidParameterError, match="'targets' .* 'propagated' or a Propagation"):
+    with pytest.raises(InvalidParameterError, match=r"'targets' .* 'propagated' or a Propagation"):
         wk.WarpClassifier().set_params(targets__rounds=2)
 
 
