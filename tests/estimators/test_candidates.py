@@ -219,8 +219,10 @@ def test_real_targets_may_be_propagated(rng):
     assert model.score(X, truth) > 0.9
     auto = wk.WarpRegressor(RBF(100), random_state=0).fit(X, y)
     assert auto.losses_[auto.candidate_] == min(auto.losses_.values())
-    with pytest.raises(InvalidParameterError, match="standard deviation"):
-        model.predict(X, return_std=True)
+    assert model.predict(X, return_std=True)[1].shape == (300, 2)
+    y[15:] = np.nan
+    with pytest.raises(InvalidParameterError, match="too few targets to hold some out"):
+        model.fit(X, y).predict(X, return_std=True)
 
 
 def test_what_cannot_be_propagated_is_said(digits):

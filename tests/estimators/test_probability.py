@@ -96,6 +96,29 @@ def test_standard_deviations_cover_the_targets(backend, rng):
     assert float(outside[0]) > 2 * float(to_host(std).mean())
 
 
+@pytest.mark.parametrize("d", [60, 500])
+def test_standard_deviations_of_propagated_targets(d, rng):
+    """The variance of held-out targets, and that of the regression on all rows; with s_i."""
+    X = rng.uniform(-3, 3, size=(400, 1))
+    s = rng.uniform(0.5, 2.0, 400)
+    y = np.sin(X[:, 0]) + 0.2 / np.sqrt(s) * rng.normal(size=400)
+    y[250:] = np.nan
+    phi = RBF(d, random_state=0)
+    model = wk.WarpRegressor(phi, targets="propagated", random_state=0).fit(X, y, sample_weight=s)
+    new = rng.uniform(-3, 3, size=(1000, 1))
+    mean, std = model.predict(new, return_std=True)
+    found = model.propagated_
+    noise = np.mean(s[:250] * (y[:250] - found.left_out[:, 0]) ** 2)
+    Phi, f = (model.feature_map_.transform(points) for points in (X, new))
+    lam = found.trial.reg * (Phi**2).sum(axis=1).mean()
+    centred, f = Phi - Phi.mean(axis=0), f - Phi.mean(axis=0)
+    inverse = np.linalg.inv(centred.T @ centred + lam * np.eye(d))
+    expected = noise * (1.0 + 1.0 / 400 + np.einsum("ij,jk,ik->i", f, inverse, f))
+    np.testing.assert_allclose(std**2, expected, rtol=1e-6)
+    truth = np.sin(new[:, 0]) + 0.2 * rng.normal(size=1000)
+    assert 0.9 < (np.abs(truth - mean) < 2 * std).mean() < 0.99
+
+
 def test_a_head_without_deviations_says_so(rng):
     X = rng.normal(size=(30, 2))
     model = wk.WarpRegressor(RBF(20), head=SGD("squared", n_steps=10)).fit(X, X[:, 0])

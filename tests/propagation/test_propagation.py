@@ -195,6 +195,11 @@ def test_prior_is_chosen_by_held_out_labels(rng):
     assert found.trial.class_prior == "labels"
 
 
+def test_a_class_that_is_to_have_nothing_has_nothing():
+    P = balanced(np.asarray([[1.0, 0.0], [0.7, 0.3]]), np.asarray([1.0, 0.0]))
+    np.testing.assert_array_equal(P, [[1.0, 0.0], [1.0, 0.0]])
+
+
 @pytest.mark.parametrize("mu", [0.1, 2.0])
 def test_rounds_lead_to_the_minimum_over_targets_and_weights(mu, rng):
     """Of sum_l (y - g)^2 + g^T (L^2 + eps I) g + mu (|Phi w + b - g|^2 + lambda |w|^2)."""

@@ -52,16 +52,17 @@ class WarpRegressor(MultiOutputMixin, RegressorMixin, WarpPredictor):  # type: i
         """Return the targets (n,) or (n, k) predicted for X (n, p).
 
         With `return_std` also their standard deviations, of the same shape, if the head knows
-        them as `krr` does, and targets were not propagated: the model is then the mean of a
-        Gaussian process. They are those of a new target at X, the noise included, so that they do
-        not fall below the noise where there are many targets. They take warped features, n d^2 for
-        n rows.
+        them as `krr` does: the model is the mean of a Gaussian process. They are those of a new
+        target at X, the noise included, so that they do not fall below the noise where there are
+        many targets. If targets were propagated, the noise is the mean squared error of those
+        that were held out, of which there have to be 20. They take warped features, n d^2 for n
+        rows.
         """
         mean = self._answer(X, "predict", self._squeezed)
         if not return_std:
             return mean
-        if self.propagated_ is not None:
-            expected = "'labeled' for a standard deviation, which propagated targets do not have"
+        if self.propagated_ is not None and self.propagated_.left_out is None:
+            expected = "'labeled' for a standard deviation: too few targets to hold some out"
             raise invalid_parameter(self, "targets", expected, self.targets)
         if not hasattr(self.head_, "std"):
             expected = "a head that knows its standard deviation, as krr does, for return_std"

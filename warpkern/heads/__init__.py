@@ -6,8 +6,9 @@ from ._calibration import (
     class_probabilities,
     fit_temperature,
 )
-from ._errors import squared_loss, squared_losses
+from ._errors import held_out_variance, squared_loss, squared_losses
 from ._krr import KRR, RidgePath
+from ._precision import Precision
 from ._sgd import SGD
 from ._slkl import SLKL, SLKLRegressor
 from ._strategy import StrategyCost, TrainingPlan, choose_strategy, plan
@@ -18,6 +19,7 @@ __all__ = [
     "SGD",
     "SLKL",
     "SVM",
+    "Precision",
     "RidgePath",
     "SLKLRegressor",
     "StrategyCost",
@@ -27,6 +29,7 @@ __all__ = [
     "choose_strategy",
     "class_probabilities",
     "fit_temperature",
+    "held_out_variance",
     "plan",
     "squared_loss",
     "squared_losses",

@@ -25,6 +25,7 @@ from ._errors import output_weights
 from ._inputs import checked_problem
 from ._precision import Precision
 from ._relative import mean_square
+from ._ridge import cross_product
 from ._spectrum import Centred, RidgeFit, Spectrum, smaller_gram
 
 __all__ = ["KRR", "RidgePath"]
@@ -151,7 +152,7 @@ class KRR(BaseEstimator):  # type: ignore[misc]
         scale = mean_square(F, s)
         path, fit, precision = _solved(problem, regs, scale, criterion, output_weights(y, s))
         reg, lam = regs[path.best], precision.lam
-        coef = xp.astype(precision.coef, F.dtype, copy=False)
+        coef = xp.astype(_weights(problem, precision), F.dtype, copy=False)
         intercept = problem.y_mean - problem.f_mean @ coef
         errors = xp.astype(fit.left_out_errors(problem), y.dtype, copy=False)
         outside = (s == 0)[:, None]  # rows of weight zero are left out as it is
@@ -199,16 +200,20 @@ class KRR(BaseEstimator):  # type: ignore[misc]
         outside = (s == 0)[:, None]  # rows of weight zero are left out as it is
         return namespace(F).where(outside, F @ self.coef_ + self.intercept_, without)
 
-    def take_over(self, coef: Array, intercept: Array, lam: float) -> None:
+    def take_over(
+        self, coef: Array, intercept: Array, precision: Precision, noise: Array | None = None
+    ) -> None:
         """Take the weights (d, k) and (k,) of a ridge regression that was solved elsewhere.
 
         From sums over more rows than there is memory for. There is no path then, nothing
-        of rows that are left out, and no standard deviation.
+        of rows that are left out, and standard deviations only with the variance (k,) of a target.
         """
         for name in ("path_", "reg_", "loo_error_", "loo_predictions_", "noise_", "_precision"):
             self.__dict__.pop(name, None)
-        self.coef_, self.intercept_, self.lambda_ = coef, intercept, lam
-        self.solved_ = "primal"
+        self.coef_, self.intercept_, self.lambda_ = coef, intercept, precision.lam
+        self.solved_ = "primal" if precision.F is None else "dual"
+        if noise is not None:
+            self.noise_, self._precision = noise, precision
 
     def std(self, F: Array, residual: Array | None = None) -> Array:
         """Return the standard deviation (n, k) of targets of weight 1 at new rows F (n, d).
@@ -256,14 +261,27 @@ def _solved(
     """Return the path, and of its best regulariser what it makes of the rows and the factor."""
     gram = smaller_gram(problem.F)
     if len(regs) == 1:
-        precision = Precision.of(problem, gram, regs[0] * scale)
-        fit = precision.at(problem)
+        precision = _factored(problem, gram, regs[0] * scale)
+        fit = precision.at(problem, _weights(problem, precision))
         return _path(problem, [fit], regs, criterion, of_outputs), fit, precision
     spectrum = Spectrum.of(problem, gram)
     fits = (spectrum.at(reg * scale) for reg in regs)
     path = _path(problem, fits, regs, criterion, of_outputs)
     lam = regs[path.best] * scale
-    return path, spectrum.at(lam), Precision.of(problem, gram, lam)
+    return path, spectrum.at(lam), _factored(problem, gram, lam)
+
+
+def _factored(problem: Centred, gram: Array, lam: float) -> Precision:
+    """Factor the smaller system."""
+    n, d = problem.F.shape
+    by_intercept = 1.0 / float(namespace(gram).sum(problem.s)) if problem.intercept else 0.0
+    return Precision.of(gram, lam, problem.f_mean, by_intercept, problem.F if n < d else None)
+
+
+def _weights(problem: Centred, precision: Precision) -> Array:
+    """argmin_W |y - F W|^2 + lambda |W|^2 (d, k), in the widest type."""
+    is_dual = precision.F is not None
+    return precision.coef(problem.y if is_dual else cross_product(problem.F, problem.y))
 
 
 def _path(
@@ -292,7 +310,7 @@ def _without_groups(problem: Centred, precision: Precision, groups: Sequence[Arr
     wide = precision.R.dtype
     F, y, s = (xp.astype(a, wide, copy=False) for a in (problem.F, problem.y, problem.s))
     root = xp.sqrt(s)
-    errors = y - F @ precision.coef
+    errors = y - F @ _weights(problem, precision)
     columns = precision.columns(F)
     without = []
     for group in groups:

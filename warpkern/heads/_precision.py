@@ -6,7 +6,6 @@ import math
 from dataclasses import dataclass
 
 from ..array import Array, cholesky, namespace, solve_triangular
-from ._ridge import cross_product
 from ._spectrum import Centred, RidgeFit, log_evidence
 
 __all__ = ["Precision"]
@@ -14,7 +13,7 @@ __all__ = ["Precision"]
 
 @dataclass(frozen=True, eq=False)
 class Precision:
-    """(F^T F + lambda I)^-1 by the factor of the smaller system.
+    """(F^T F + lambda I)^-1 for centred rows F (n, d), by the factor of the smaller system.
 
     Attributes
     ----------
@@ -23,9 +22,8 @@ class Precision:
     F : (n, d) or None
         R^-1 F in the second case.
     lam : float
-    coef : (d, k)
-        (F^T F + lambda I)^-1 F^T y.
     f_mean : (d,)
+        Of the rows before they were centred.
     by_intercept : float
         What the intercept adds to variances.
     """
@@ -33,35 +31,42 @@ class Precision:
     R: Array
     F: Array | None
     lam: float
-    coef: Array
     f_mean: Array
     by_intercept: float
 
     @classmethod
-    def of(cls, problem: Centred, gram: Array, lam: float) -> Precision:
-        """Factor the smaller system; cost min(n, d)^2 max(n, d)."""
-        xp = namespace(gram)
-        n, d = problem.F.shape
-        R = cholesky(gram + lam * xp.eye(gram.shape[0], dtype=gram.dtype, device=gram.device))
-        F = None
-        if n < d:
-            F = solve_triangular(R, xp.astype(problem.F, R.dtype, copy=False))
-            coef = F.T @ solve_triangular(R, xp.astype(problem.y, R.dtype, copy=False))
-        else:
-            b = cross_product(problem.F, problem.y)
-            coef = solve_triangular(R, solve_triangular(R, b), transpose=True)
-        by_intercept = 1.0 / float(xp.sum(problem.s)) if problem.intercept else 0.0
-        return cls(R, F, lam, coef, xp.astype(problem.f_mean, R.dtype, copy=False), by_intercept)
+    def of(
+        cls, gram: Array, lam: float, f_mean: Array, by_intercept: float, F: Array | None = None
+    ) -> Precision:
+        """Factor gram + lambda I, gram = F^T F; or F F^T, with F (n, d), n < d.
 
-    def at(self, problem: Centred) -> RidgeFit:
-        """Return what lambda makes of the rows that were fitted; cost min(n, d)^2 n."""
+        Cost min(n, d)^2 max(n, d).
+        """
+        xp = namespace(gram)
+        R = cholesky(gram + lam * xp.eye(gram.shape[0], dtype=gram.dtype, device=gram.device))
+        if F is not None:
+            F = solve_triangular(R, xp.astype(F, R.dtype, copy=False))
+        return cls(R, F, lam, xp.astype(f_mean, R.dtype, copy=False), by_intercept)
+
+    def coef(self, right: Array) -> Array:
+        """(F^T F + lambda I)^-1 F^T y (d, k), from F^T y; or from y, if there were fewer rows."""
+        half = solve_triangular(self.R, namespace(right).astype(right, self.R.dtype, copy=False))
+        if self.F is not None:
+            return self.F.T @ half
+        return solve_triangular(self.R, half, transpose=True)
+
+    def at(self, problem: Centred, coef: Array) -> RidgeFit:
+        """Return what lambda, and so the weights (d, k), make of the rows that were fitted.
+
+        Cost min(n, d)^2 n.
+        """
         xp = namespace(self.R)
         F, y = (xp.astype(a, self.R.dtype, copy=False) for a in (problem.F, problem.y))
-        fitted = F @ self.coef
+        fitted = F @ coef
         squares = xp.sum(self.columns(F) ** 2, axis=0)
         leverages = squares if self.F is None else 1.0 - squares
         # y^T (F F^T + lambda I)^-1 y, in squares that do not cancel
-        energy = xp.sum((y - fitted) ** 2, axis=0) / self.lam + xp.sum(self.coef**2, axis=0)
+        energy = xp.sum((y - fitted) ** 2, axis=0) / self.lam + xp.sum(coef**2, axis=0)
         variance = energy / max(1, problem.n_free)
         outside = problem.n_free - self.R.shape[0]
         log_det = 2.0 * float(xp.sum(xp.log(xp.linalg.diagonal(self.R))))

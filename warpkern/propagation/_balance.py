@@ -16,7 +16,7 @@ def balanced(P: Array, prior: Array) -> Array:
     """Return a P b, a and b diagonal, with rows that sum to 1 and columns to n times the prior.
 
     Sinkhorn's scaling of shares P (n, C) >= 0 to a prior (C,): classes that have more than
-    their part give to the others where it is closest.
+    their part give to the others where it is closest. A class whose prior is 0 has nothing.
 
     Examples
     --------
@@ -30,7 +30,7 @@ def balanced(P: Array, prior: Array) -> Array:
     tiny = float(xp.finfo(P.dtype).smallest_normal)
     P = xp.clip(P, tiny, None)
     for _ in range(_STEPS):
-        P = P * (prior * P.shape[0] / xp.sum(P, axis=0))
+        P = P * (prior * P.shape[0] / xp.clip(xp.sum(P, axis=0), tiny, None))
         P = P / xp.sum(P, axis=1, keepdims=True)
     return P
 

@@ -43,8 +43,6 @@ class Propagated:
     coef, intercept : (d, k), (k,)
     left_out : (n_l, k) or None
         Scores of the labelled rows by models that were fitted without their labels.
-    lam : float
-        lambda of the ridge regression.
     trial : Trial
         How the targets were made.
     trials : tuple of Trial
@@ -55,7 +53,6 @@ class Propagated:
     coef: Array
     intercept: Array
     left_out: Array | None
-    lam: float
     trial: Trial
     trials: tuple[Trial, ...]
 
@@ -260,8 +257,7 @@ class Propagation(BaseEstimator):  # type: ignore[misc]
         for _ in range(trial.rounds):
             steps.again()
         (targets,) = steps.targets
-        lam = model.lam(trial.reg)
-        found = Propagated(targets, steps.w, steps.b, left_out, lam, trial, tuple(tried))
+        found = Propagated(targets, steps.w, steps.b, left_out, trial, tuple(tried))
         return found if spread.centre is None else found.shifted(spread.centre)
 
     def spread(

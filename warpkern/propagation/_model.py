@@ -5,14 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ..array import (
-    Array,
-    accumulation_dtype,
-    cholesky,
-    namespace,
-    solve_triangular,
-)
+from ..array import Array, accumulation_dtype, namespace
 from ..contracts import FeatureMap
+from ..heads import Precision
 from ..warp import AsTheyAre, Features, kept_features, second_moment
 
 __all__ = ["RidgeOnAll"]
@@ -50,7 +45,7 @@ class RidgeOnAll:
         self._features = Features(feature_map, X, max(1, _BLOCK_BYTES // (size * d)))
         self.n = X.shape[0]
         self._wide = accumulation_dtype(like, xp)
-        self._factors: dict[float, Array] = {}
+        self._precisions: dict[float, Precision] = {}
         kept, points, limit = kept_features(feature_map, X, memory_limit)
         held = isinstance(kept, AsTheyAre)
         self._is_dual = held and self.n < d
@@ -75,16 +70,13 @@ class RidgeOnAll:
     def fit(self, T: Array, reg: float) -> tuple[Array, Array]:
         """Return w (d, k) and b (k,) for targets T (N, k)."""
         xp = namespace(T)
-        R = self._factor(reg, T)
         wide = xp.astype(T, self._wide, copy=False)
         mean = xp.mean(wide, axis=0)
         if self._is_dual:
-            b = wide - mean
+            right = wide - mean
         else:
-            b = self._product(T) - self.n * self._mean[:, None] * mean[None, :]
-        w = solve_triangular(R, solve_triangular(R, b), transpose=True)
-        if self._is_dual:
-            w = self._centred().T @ w
+            right = self._product(T) - self.n * self._mean[:, None] * mean[None, :]
+        w = self.precision(reg).coef(right)
         intercept = mean - self._mean @ w
         return xp.astype(w, T.dtype, copy=False), xp.astype(intercept, T.dtype, copy=False)
 
@@ -93,13 +85,13 @@ class RidgeOnAll:
         parts = [Phi @ w + b for _, Phi in self._blocks()]
         return namespace(w).concat(parts, axis=0)
 
-    def _factor(self, reg: float, like: Array) -> Array:
-        """The Cholesky factor of the smaller system."""
-        if reg not in self._factors:
-            order = self._gram.shape[0]
-            identity = namespace(like).eye(order, dtype=self._wide, device=like.device)
-            self._factors[reg] = cholesky(self._gram + self.lam(reg) * identity)
-        return self._factors[reg]
+    def precision(self, reg: float) -> Precision:
+        """Return the factored system, of which there is one for each regulariser."""
+        if reg not in self._precisions:
+            rows = self._centred() if self._is_dual else None
+            system = self._gram, self.lam(reg), self._mean, 1.0 / self.n
+            self._precisions[reg] = Precision.of(*system, rows)
+        return self._precisions[reg]
 
     def _centred(self) -> Array:
         """Phi less its mean, (N, d), in the widest type, for few points."""
