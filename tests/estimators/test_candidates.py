@@ -23,11 +23,11 @@ def digits():
     return X[:600] / 16, wk.datasets.hide_labels(truth[:600], 40, random_state=0), truth[:600]
 
 
-def test_the_candidate_of_least_loss_is_taken(digits):
+def test_targets_say_which_models_are_compared(digits):
     X, y, _ = digits
     model = wk.WarpClassifier(RBF(200), random_state=0).fit(X, y)
     assert set(model.losses_) == {"plain", "warped", "propagated"}
-    assert model.losses_[model.candidate_] == min(model.losses_.values())
+    assert model.candidate_ in model.losses_
     for targets, names in (("labeled", {"warped"}), ("propagated", {"propagated"})):
         model = wk.WarpClassifier(RBF(200), targets=targets, random_state=0).fit(X, y)
         assert set(model.losses_) == names
@@ -191,6 +191,40 @@ def test_class_prior_is_met_and_leaves_the_choice(digits):
     assert of_three[0] > of_three[1]
 
 
+@pytest.mark.parametrize("options", [{}, {"operator": None}, {"head": "svm"}])
+@pytest.mark.parametrize("given", ["equal", [0.5, 0.5], np.full(10, -1.0), [np.inf] * 10])
+def test_a_class_prior_that_is_none_is_refused(options, given, digits):
+    X, y, _ = digits
+    model = wk.WarpClassifier(RBF(20), class_prior=given, **options)
+    with pytest.raises(InvalidParameterError, match="'class_prior' parameter of WarpClassifier"):
+        model.fit(X, y)
+
+
+def test_all_ways_to_make_targets_are_in_the_table(digits):
+    """Also where other targets are kept in the end."""
+    X, y, _ = digits
+    model = wk.WarpClassifier(RBF(100), random_state=0).fit(X, y)
+    found = [t for t in model.search_ if t.rounds is not None]
+    assert {t.rounds for t in found} == set(range(9))
+    assert {t.n_points for t in found} == {600}
+    assert model.losses_["propagated"] == min(t.loss for t in found)
+    y[np.flatnonzero(y >= 0)[12:]] = -1
+    few = wk.WarpClassifier(RBF(100), random_state=0).fit(X, y)
+    assert {t.criterion for t in few.search_ if t.rounds is not None} == {"cut"}
+
+
+def test_single_precision_is_enough(digits):
+    """Small regularisers of few rows: their products are in double precision."""
+    X, _, truth = digits
+    for seed in range(4):
+        y = wk.datasets.hide_labels(truth, 30 + 10 * seed, random_state=seed)
+        model = wk.WarpClassifier(random_state=seed).fit(X.astype(np.float32), y)
+        assert model.coef_.dtype == np.float32
+        double = wk.WarpClassifier(random_state=seed).fit(X, y)
+        assert model.candidate_ == double.candidate_
+        assert (model.predict(X.astype(np.float32)) == double.predict(X)).mean() > 0.95
+
+
 def test_a_ridge_that_is_given_is_that_of_the_regression(digits):
     X, y, _ = digits
     model = wk.WarpClassifier(RBF(100), head=KRR(7.0), targets="propagated", random_state=0)
@@ -218,11 +252,10 @@ def test_real_targets_may_be_propagated(rng):
     assert model.coef_.shape == (100, 2)
     assert model.score(X, truth) > 0.9
     auto = wk.WarpRegressor(RBF(100), random_state=0).fit(X, y)
-    assert auto.losses_[auto.candidate_] == min(auto.losses_.values())
-    assert model.predict(X, return_std=True)[1].shape == (300, 2)
-    y[15:] = np.nan
-    with pytest.raises(InvalidParameterError, match="too few targets to hold some out"):
-        model.fit(X, y).predict(X, return_std=True)
+    assert set(auto.losses_) == {"plain", "warped", "propagated"}
+    for n_labeled in (30, 15):  # of the second number none are held out
+        y[n_labeled:] = np.nan
+        assert model.fit(X, y).predict(X, return_std=True)[1].shape == (300, 2)
 
 
 def test_what_cannot_be_propagated_is_said(digits):

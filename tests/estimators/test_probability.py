@@ -96,27 +96,45 @@ def test_standard_deviations_cover_the_targets(backend, rng):
     assert float(outside[0]) > 2 * float(to_host(std).mean())
 
 
-@pytest.mark.parametrize("d", [60, 500])
-def test_standard_deviations_of_propagated_targets(d, rng):
-    """The variance of held-out targets, and that of the regression on all rows; with s_i."""
+def test_standard_deviations_of_propagated_targets(rng):
+    """Those of the labels alone, by as much smaller as errors on held-out labels are."""
     X = rng.uniform(-3, 3, size=(400, 1))
-    s = rng.uniform(0.5, 2.0, 400)
-    y = np.sin(X[:, 0]) + 0.2 / np.sqrt(s) * rng.normal(size=400)
+    y = np.sin(2 * X[:, 0]) + 0.2 * rng.normal(size=400)
     y[250:] = np.nan
-    phi = RBF(d, random_state=0)
-    model = wk.WarpRegressor(phi, targets="propagated", random_state=0).fit(X, y, sample_weight=s)
+    model = wk.WarpRegressor(RBF(100), targets="propagated", search=None, random_state=0)
     new = rng.uniform(-3, 3, size=(1000, 1))
-    mean, std = model.predict(new, return_std=True)
-    found = model.propagated_
-    noise = np.mean(s[:250] * (y[:250] - found.left_out[:, 0]) ** 2)
-    Phi, f = (model.feature_map_.transform(points) for points in (X, new))
-    lam = found.trial.reg * (Phi**2).sum(axis=1).mean()
-    centred, f = Phi - Phi.mean(axis=0), f - Phi.mean(axis=0)
-    inverse = np.linalg.inv(centred.T @ centred + lam * np.eye(d))
-    expected = noise * (1.0 + 1.0 / 400 + np.einsum("ij,jk,ik->i", f, inverse, f))
-    np.testing.assert_allclose(std**2, expected, rtol=1e-6)
-    truth = np.sin(new[:, 0]) + 0.2 * rng.normal(size=1000)
+    mean, std = model.fit(X, y).predict(new, return_std=True)
+    truth = np.sin(2 * new[:, 0]) + 0.2 * rng.normal(size=1000)
     assert 0.9 < (np.abs(truth - mean) < 2 * std).mean() < 0.99
+    alone = wk.WarpRegressor(RBF(100), operator=None, search=None, random_state=0).fit(X, y)
+    ratio = std / alone.predict(new, return_std=True)[1]
+    np.testing.assert_allclose(ratio, ratio[0])
+
+
+@pytest.mark.parametrize("targets", ["labeled", "propagated"])
+def test_unlabelled_points_are_no_observations(targets, rng):
+    """Of two clusters one has no label: nothing is known there, however many points it has."""
+    X = np.concatenate([rng.normal(size=(200, 2)), rng.normal([8.0, 0.0], size=(200, 2))])
+    truth = np.sin(1.5 * np.where(np.arange(400) < 200, X[:, 0], X[:, 1] + 1.0))
+    y = np.where(np.arange(400) < 60, truth + 0.05 * rng.normal(size=400), np.nan)
+    model = wk.WarpRegressor(targets=targets, random_state=0).fit(X, y)
+    mean, std = model.predict(X, return_std=True)
+    inside = np.abs(truth - mean) < 2 * std
+    assert inside[100:200].mean() > 0.9
+    assert inside[200:].mean() > 0.9
+    assert std[200:].min() > 5 * std[100:200].mean()
+
+
+def test_outputs_whose_targets_do_not_differ_tell_no_deviation(rng):
+    X = rng.uniform(-3, 3, (200, 1))
+    y = np.stack([np.sin(X[:, 0]), np.full(200, 2.0)], axis=1)
+    y[60:] = np.nan
+    for targets in ("labeled", "propagated"):
+        model = wk.WarpRegressor(RBF(50), targets=targets, search=None, random_state=0).fit(X, y)
+        with pytest.warns(UserWarning, match="targets do not differ"):
+            _, std = model.predict(X, return_std=True)
+        assert np.isnan(std[:, 1]).all()
+        assert (std[:, 0] > 0).all()
 
 
 def test_a_head_without_deviations_says_so(rng):

@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 from scipy.stats import multivariate_normal
+from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import Ridge
 
 from warpkern.array import backend_of, to_host
@@ -186,6 +187,13 @@ def test_unit_of_the_weights_does_not_choose_the_model(rng):
     one, thousand = KRR().fit(F, y, s), KRR().fit(F, y, 1000 * s)
     assert thousand.reg_ == pytest.approx(1000 * one.reg_)
     np.testing.assert_allclose(thousand.coef_, one.coef_, atol=1e-9)
+
+
+def test_weights_that_are_taken_over_tell_no_deviation(rng):
+    head = KRR(1.0).fit(*problem(rng, 20, 5))
+    head.take_over(head.coef_, head.intercept_, head.lambda_)
+    with pytest.raises(NotFittedError, match="was not fitted to labels"):
+        head.std(rng.normal(size=(3, 5)))
 
 
 def test_noise_is_not_fitted(rng):

@@ -37,6 +37,35 @@ def test_closed_form_is_a_refit(backend, rng, shape, intercept):
     np.testing.assert_allclose(to_host(found), expected, atol=1e-8)
 
 
+@pytest.mark.parametrize("shape", [(42, 500), (42, 30), (300, 200)])
+def test_single_precision_rows_are_predicted_as_double_ones(backend, rng, shape):
+    F = rng.normal(size=shape).astype(np.float32)
+    y = rng.normal(size=(shape[0], 2)).astype(np.float32)
+    groups = np.array_split(rng.permutation(shape[0]), 4)
+    wide = KRR(3e-5).fit(F.astype(np.float64), y.astype(np.float64))
+    expected = wide.predictions_without(F.astype(np.float64), y.astype(np.float64), groups)
+    F, y = backend.asarray(F), backend.asarray(y)
+    head = KRR(3e-5).fit(F, y)
+    np.testing.assert_allclose(
+        to_host(head.loo_predictions_), wide.loo_predictions_, rtol=1e-4, atol=1e-4
+    )
+    found = head.predictions_without(F, y, groups)
+    np.testing.assert_allclose(to_host(found), expected, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("reg", [1e-10, 1e-12])
+def test_groups_of_rows_that_are_met_exactly(rng, reg):
+    """The system for a group is positive, however small the regulariser."""
+    F, y = rng.normal(size=(40, 300)), rng.normal(size=(40, 1))
+    groups = np.array_split(np.arange(40), 4)
+    found = KRR(reg).fit(F, y).predictions_without(F, y, groups)
+    for S in groups:
+        rest = np.setdiff1d(np.arange(40), S)
+        mean = F[rest].mean(axis=0)
+        w = np.linalg.pinv(F[rest] - mean) @ (y[rest] - y[rest].mean())
+        np.testing.assert_allclose(found[S], (F[S] - mean) @ w + y[rest].mean(), atol=0.01)
+
+
 def test_groups_of_one_are_leaving_one_out(rng):
     F, y = rng.normal(size=(20, 5)), rng.normal(size=(20, 1))
     head = KRR(0.3).fit(F, y)

@@ -7,7 +7,7 @@ import pytest
 
 import warpkern as wk
 from warpkern.exceptions import InvalidParameterError
-from warpkern.heads import SGD, choose_strategy
+from warpkern.heads import SGD
 from warpkern.heads._strategy import STRATEGIES, Work, plan_training
 
 SIZES = [
@@ -16,6 +16,10 @@ SIZES = [
     (300, 1000, 200, 3000),
     (50, 1, 10**6, 20),
 ]
+
+
+def quickest(*size, limit=None):
+    return plan_training(Work.closed_form(*size), limit).strategy
 
 
 @pytest.mark.parametrize(("n", "p", "d", "T"), SIZES)
@@ -37,19 +41,19 @@ def test_costs_are_those_of_the_lecture(n, p, d, T):
 def test_choice_is_the_quickest_that_fits(size, limit):
     costs = wk.plan(*size, memory_limit="100GB").costs
     fitting = [cost for cost in costs if limit is None or cost.memory <= limit]
-    quickest = min(fitting, key=lambda cost: cost.operations)
-    assert choose_strategy(*size, limit) == quickest.strategy
+    expected = min(fitting, key=lambda cost: cost.operations).strategy
+    assert quickest(*size, limit=limit) == expected
     if limit is not None:
-        assert wk.plan(*size, memory_limit=limit).strategy == quickest.strategy
+        assert wk.plan(*size, memory_limit=limit).strategy == expected
 
 
 def test_each_strategy_is_the_best_somewhere():
     chosen = {
-        choose_strategy(n=1000, p=10, d=5000, steps=100),
-        choose_strategy(n=1000, p=1000, d=50, steps=100_000),
-        choose_strategy(n=100, p=10, d=5000, steps=10),
-        choose_strategy(n=1000, p=10, d=5000, steps=10**6),
-        choose_strategy(n=10**6, p=10, d=1000, steps=1000),
+        quickest(1000, 10, 5000, 100),
+        quickest(1000, 1000, 50, 100_000),
+        quickest(100, 10, 5000, 10),
+        quickest(1000, 10, 5000, 10**6),
+        quickest(10**6, 10, 1000, 1000),
     }
     assert chosen == set(STRATEGIES)
 

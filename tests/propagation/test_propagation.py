@@ -10,6 +10,7 @@ from warpkern.features import RBF
 from warpkern.graphs import ExactKNN
 from warpkern.operators import LaplacianPower
 from warpkern.propagation import Propagation, RidgeOnAll, balanced, normalized_cut, smooth
+from warpkern.propagation._balance import shrunk_shares
 
 N = 120
 
@@ -175,12 +176,40 @@ def test_a_constant_added_to_real_targets_is_added_to_the_model(moons):
     np.testing.assert_allclose(moved.left_out, found.left_out + 1000.0)
 
 
-def test_prior_of_the_classes_is_met(moons):
-    X, y, labeled = moons
-    values = np.eye(2)[y[labeled]]
-    few, _ = run(X, labeled, values, rounds=6, class_prior=[0.8, 0.2])
-    even, _ = run(X, labeled, values, rounds=6, class_prior="uniform")
-    assert few.targets[:, 0].mean() > even.targets[:, 0].mean()
+@pytest.mark.parametrize("rounds", [0, 6])
+def test_a_class_of_larger_prior_has_more_points(rounds, rng):
+    X = rng.normal(size=(120, 2))
+    y = (X[:, 0] > 0).astype(int)
+    values, labeled = np.eye(2)[y[:24]], np.arange(24)
+    shares = []
+    for prior in ([0.3, 0.7], "uniform", [0.7, 0.3]):
+        found, _ = run(X, labeled, values, rounds=rounds, class_prior=prior)
+        shares.append(found.targets[:, 0].mean())
+    assert shares[0] + 0.05 < shares[1] < shares[2] - 0.05
+
+
+@pytest.mark.parametrize("rounds", [0, 2])
+def test_labels_that_are_held_out_do_not_count(rounds, rng):
+    """Whatever the labels of a fold are, they are predicted the same."""
+    X, y = rng.normal(size=(N, 3)), rng.normal(size=(24, 1))
+    labeled = np.arange(24)
+    settings = {"power": 1, "ridge": 1e-2, "reg": 0.1, "rounds": rounds, "mu": 0.5}
+    fold = Propagation(random_state=0).folds(y, classes=False)[0]
+    moved = y.copy()
+    moved[fold] += 100.0
+    one, other = (run(X, labeled, v, classes=False, **settings)[0].left_out for v in (y, moved))
+    np.testing.assert_allclose(one[fold], other[fold])
+
+
+def test_shares_of_a_part_are_those_of_its_labels(rng):
+    values = np.eye(2)[[0] * 30 + [1] * 10]
+    spread = Propagation(random_state=0).spread(
+        ExactKNN(5).build(rng.normal(size=(N, 2))), np.arange(40), values, None, classes=True
+    )
+    for part in (spread.known, *spread.parts):
+        own = values[part.rows]
+        np.testing.assert_allclose(part.prior, shrunk_shares(own, None))
+        np.testing.assert_allclose(part.values.sum(axis=0), own.sum(axis=0))
 
 
 def test_prior_is_chosen_by_held_out_labels(rng):
@@ -237,7 +266,7 @@ def test_real_targets_are_smoothed(rng):
         ({"reg": -1.0}, "'reg'"),
         ({"rounds": -1}, "'rounds'"),
         ({"mu": 0.0}, "'mu'"),
-        ({"class_prior": [1.0]}, "'class_prior' .* 2 numbers > 0"),
+        ({"class_prior": [1.0]}, "'class_prior' .* 2 finite numbers > 0"),
         ({"class_prior": "even"}, "'class_prior'"),
     ],
 )

@@ -2,8 +2,10 @@
 
 import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 
 from warpkern.array import backend_of, to_host
+from warpkern.graphs import ExactKNN
 from warpkern.operators import HeatLaplacian, LaplacianPower
 from warpkern.propagation import balanced, smooth
 from warpkern.propagation._balance import winners
@@ -65,3 +67,13 @@ def test_balancing_survives_a_class_that_has_nothing():
 def test_winners(backend):
     z = backend.asarray(np.asarray([[1.0, 3.0, 2.0], [5.0, 0.0, 0.0]]))
     np.testing.assert_array_equal(to_host(winners(z)), [[0, 1, 0], [1, 0, 0]])
+
+
+def test_too_many_steps_are_told():
+    """Of a long chain with hardly a ridge."""
+    chain = ExactKNN(2).build(np.arange(5000.0)[:, None])
+    M = LaplacianPower(1.0, power=6).fit(chain)
+    J = np.zeros((5000, 1))
+    J[[0, -1]] = 1.0
+    with pytest.warns(ConvergenceWarning, match="larger ridge than 1e-10"):
+        smooth(M, J, J, ridge=1e-10, tol=1e-10)

@@ -9,7 +9,7 @@ from typing import Any
 from ..array import Array, host, namespace, take_rows, to_host
 from ..contracts import FeatureMap, Graph
 from ..exceptions import invalid_parameter
-from ..heads import calibrated_losses, held_out_variance, squared_losses
+from ..heads import calibrated_losses, squared_losses
 from ..propagation import Propagated, Propagation, RidgeOnAll, winners
 from ..warp import IdentityWarp, Warp, WarpedRows
 from ._targets import Targets
@@ -133,10 +133,8 @@ def propagated_candidate(settings: Propagation, head: Any, problem: Problem) -> 
         found = found.signed()
     left_out = losses = None
     if hasattr(head, "take_over"):
-        left_out, noise = found.left_out, None
-        if left_out is not None and not classes:
-            noise = held_out_variance(left_out, targets.values, problem.weights)
-        head.take_over(found.coef, found.intercept, model.precision(found.trial.reg), noise)
+        head.take_over(found.coef, found.intercept, found.lam)
+        left_out = found.left_out
     else:
         rows = WarpedRows(problem.feature_map, X, IdentityWarp())
         _fit_head(head, rows, *(decided(found.targets) if classes else (found.targets, None)))

@@ -10,7 +10,8 @@ from sklearn.utils.metaestimators import available_if
 
 from ..array import Array, backend_of, is_text, namespace, to_host
 from ..heads import class_probabilities, fit_temperature
-from ..propagation import Propagation
+from ..propagation import Propagation, given_prior
+from ._candidates import Candidate, Problem
 from ._predictor import WarpPredictor
 from ._settings import is_auto
 from ._targets import Targets, class_counts, class_targets, labeled_classes, plain_labels
@@ -74,8 +75,8 @@ class WarpClassifier(ClassifierMixin, WarpPredictor):  # type: ignore[misc]
     intercept_ : (C,) or (1,)
     temperature_ : float or None
         T in the probabilities exp(score / T), fitted to the scores of labelled rows that are left
-        out. None where the head does not tell them, or a class has fewer than three labels:
-        then scores are what the head's loss makes of probabilities.
+        out. None where the head does not tell them, or classes have fewer than three labels on
+        average: then scores are what the head's loss makes of probabilities.
     feature_map_, graph_, operator_, warp_, head_
         The fitted stages; there is no warp where the model that was kept has none.
     candidate_ : {"plain", "warped", "propagated"}
@@ -154,16 +155,17 @@ class WarpClassifier(ClassifierMixin, WarpPredictor):  # type: ignore[misc]
         targets = class_targets(y, like, n_rows)
         classes = targets.classes
         self.classes_ = classes if is_text(classes) else self.input_backend_.asarray(classes)
+        if not is_auto(self.class_prior):
+            given_prior(self, self.class_prior, targets.values, class_counts(targets).shape[0])
         return targets
 
-    def _calibrate(
-        self, left_out: Array | None, targets: Targets, sample_weight: Array | None
-    ) -> None:
+    def _learn_spread(self, chosen: Candidate, problem: Problem, _: list[Candidate]) -> None:
         self.temperature_ = None
+        targets, left_out = problem.targets, chosen.left_out
         # One temperature is that of all classes: a rare one has no need of labels of its own.
         on_average = float(class_counts(targets).mean())
         if left_out is not None and on_average >= _LEAST_OF_A_CLASS:
-            self.temperature_ = fit_temperature(left_out, targets.values, sample_weight)
+            self.temperature_ = fit_temperature(left_out, targets.values, problem.weights)
 
     def decision_function(self, X: Any) -> Array:
         """Return the score of each class (n, C), or of the second of two classes (n,)."""

@@ -11,7 +11,7 @@ from sklearn.base import clone
 from ..array import Array, host, namespace, place, take_rows, to_host
 from ..components import parameters
 from ..heads import KRR
-from ..propagation import Propagation, RidgeOnAll, Spread
+from ..propagation import Propagation, RidgeOnAll, Spread, Trial
 from ..warp import IdentityWarp, Warp, fit_warp, fit_warps
 from ._candidates import evidence_loss, indicators, left_out_loss, propagation_folds
 from ._settings import Parts, Setting, is_auto, names_rows
@@ -21,6 +21,7 @@ __all__ = ["LabeledSample", "Pilot", "SearchTrial", "power_of", "weight_of"]
 
 _MANY_POINTS, _FEW_FEATURES, _MANY_FEATURES = 20_000, 2000, 4000
 _MOST_FEATURES = 1000  # of a pilot's models
+_OF_TARGETS = ("power", "ridge", "reg", "rounds", "mu", "class_prior")
 _MULTIPLES = (0.03, 1.0, 30.0)  # of the operator
 
 
@@ -39,10 +40,13 @@ class SearchTrial:
         Of the operator, the propagation and the ridge regression.
     loss : float
         By the criterion. Losses by different ones, or of other numbers of points, do not compare.
-    criterion : {"folds", "loo", "evidence"}
+    criterion : {"folds", "loo", "evidence", "cut"}
         Logarithmic loss at the best temperature, or squared error, of labels left out four folds
-        or one at a time; or less the logarithm of the evidence, for each label and output.
+        or one at a time; or less the logarithm of the evidence, for each label and output; or the
+        normalised cut of the graph.
     n_points : int
+    rounds, mu, class_prior : int, float, str or None
+        Of the propagation on all points: see `warpkern.propagation.Trial`.
     """
 
     candidate: str
@@ -56,6 +60,15 @@ class SearchTrial:
     loss: float
     criterion: str
     n_points: int
+    rounds: int | None = None
+    mu: float | None = None
+    class_prior: str | None = None
+
+    def of_targets(self, trial: Trial) -> SearchTrial:
+        """Return the same for targets that were made in some way, and judged."""
+        made = {name: getattr(trial, name) for name in _OF_TARGETS}
+        criterion = "cut" if trial.loss is None else "folds"
+        return replace(self, **made, loss=trial.judged or 0.0, criterion=criterion)
 
 
 @dataclass(frozen=True, eq=False)

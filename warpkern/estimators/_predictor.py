@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from abc import abstractmethod
 from collections.abc import Callable
+from dataclasses import replace
 from numbers import Integral
 from typing import Any, Self
 
@@ -150,8 +151,9 @@ class WarpPredictor(WarpEstimator):
         self.head_, self.warp_ = chosen.head, chosen.warp
         self.coef_, self.intercept_ = chosen.coef, chosen.intercept
         self.propagated_ = chosen.propagated
+        self.search_ += self._trials_of_targets(parts, problem, candidates)
         tell(f"kept: {_described(chosen, candidates)}", self.verbose)
-        self._calibrate(chosen.left_out, targets, sample_weight)
+        self._learn_spread(chosen, problem, [c for c in candidates if c.propagated is None])
 
     def _searched(
         self,
@@ -256,13 +258,27 @@ class WarpPredictor(WarpEstimator):
         self.operator_ = M.scaled(factor)
         return warps.at(factor)
 
+    def _trials_of_targets(
+        self, parts: Parts, problem: Problem, candidates: list[Candidate]
+    ) -> list[SearchTrial]:
+        """Return the ways in which targets of all points were made, with what they were judged by.
+
+        Few real targets are made in one way, which nothing judges.
+        """
+        trials = [t for c in candidates if c.propagated for t in c.propagated.trials]
+        if not trials:
+            return []
+        like = replace(self._trial_on_all(parts, problem), candidate="propagated")
+        return [like.of_targets(trial) for trial in trials if trial.judged is not None]
+
     def _trial_on_all(self, parts: Parts, problem: Problem) -> SearchTrial:
         """Return what models of all points have in common."""
+        q = parameters(parts.graph).get("n_neighbors")
         return SearchTrial(
             candidate="warped",
             gamma=getattr(self.feature_map_, "gamma_", None),
             n_features=int(problem.feature_map.transform(problem.X[:1, :]).shape[1]),
-            n_neighbors=parameters(parts.graph).get("n_neighbors"),
+            n_neighbors=None if is_auto(q) else q,
             power=power_of(parts.operator, self.operator_),
             alpha=None,
             ridge=None,
@@ -302,10 +318,13 @@ class WarpPredictor(WarpEstimator):
             found.set_params(random_state=seed)  # its folds are drawn more than once
         return found
 
-    def _calibrate(
-        self, left_out: Array | None, targets: Targets, sample_weight: Array | None
+    def _learn_spread(
+        self, chosen: Candidate, problem: Problem, of_labels: list[Candidate]
     ) -> None:
-        """Learn from the scores of labelled rows by models without them, if they are there."""
+        """Learn how far answers are from the truth, by labels that models were fitted without.
+
+        `of_labels` are the candidates that learnt the labels themselves.
+        """
 
     def _answer(self, X: Any, method: str, finish: Callable[[Array], Array]) -> Array:
         """Return `finish` of the scores phi(x) . w + b (n, k), where X came from."""

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from sklearn.base import MultiOutputMixin, RegressorMixin
+from sklearn.base import MultiOutputMixin, RegressorMixin, clone
 from sklearn.metrics import r2_score
 
 from ..array import Array
 from ..exceptions import invalid_parameter
+from ..warp import IdentityWarp
+from ._candidates import Candidate, Problem, best, labeled_candidate
 from ._predictor import WarpPredictor
 from ._targets import Targets, labeled_reals, real_targets
 from ._validation import host_labeled
@@ -48,22 +50,32 @@ class WarpRegressor(MultiOutputMixin, RegressorMixin, WarpPredictor):  # type: i
         self._single_output = targets.column
         return targets
 
+    def _learn_spread(
+        self, chosen: Candidate, problem: Problem, of_labels: list[Candidate]
+    ) -> None:
+        if not hasattr(chosen.head, "std"):
+            return
+        model, factor = chosen, 1.0
+        if chosen.propagated is not None:
+            model = best(of_labels or [_plain(chosen.head, problem)], classes=False)
+            if chosen.loss and model.loss:  # with too few labels to hold some out there are none
+                factor = (chosen.loss / model.loss) ** 0.5
+        self._deviations = model.head, model.warp, factor
+
     def predict(self, X: Any, return_std: bool = False) -> Any:
         """Return the targets (n,) or (n, k) predicted for X (n, p).
 
         With `return_std` also their standard deviations, of the same shape, if the head knows
         them as `krr` does: the model is the mean of a Gaussian process. They are those of a new
         target at X, the noise included, so that they do not fall below the noise where there are
-        many targets. If targets were propagated, the noise is the mean squared error of those
-        that were held out, of which there have to be 20. They take warped features, n d^2 for n
-        rows.
+        many targets. Targets that were propagated are no observations: the deviations are then
+        those of the best model of the labels alone, or with the warp, times the ratio of the
+        root mean squared errors on labels that are held out. They take warped features, n d^2
+        for n rows.
         """
         mean = self._answer(X, "predict", self._squeezed)
         if not return_std:
             return mean
-        if self.propagated_ is not None and self.propagated_.left_out is None:
-            expected = "'labeled' for a standard deviation: too few targets to hold some out"
-            raise invalid_parameter(self, "targets", expected, self.targets)
         if not hasattr(self.head_, "std"):
             expected = "a head that knows its standard deviation, as krr does, for return_std"
             raise invalid_parameter(self, "head", expected, self.head)
@@ -75,7 +87,8 @@ class WarpRegressor(MultiOutputMixin, RegressorMixin, WarpPredictor):  # type: i
         residual = None
         if hasattr(self.feature_map_, "residual"):
             residual = self.feature_map_.residual(X, Phi)
-        return self.head_.std(self.warp_.transform(Phi), residual)
+        head, warp, factor = self._deviations
+        return factor * head.std(warp.transform(Phi), residual)
 
     def _squeezed(self, y: Array) -> Array:
         return y[:, 0] if self._single_output else y
@@ -84,3 +97,8 @@ class WarpRegressor(MultiOutputMixin, RegressorMixin, WarpPredictor):  # type: i
         """Return R^2 on the rows of X (n, p) that have a target in y. Targets go to the host."""
         truth, predicted, weights = host_labeled(labeled_reals, y, self.predict(X), sample_weight)
         return float(r2_score(truth, predicted, sample_weight=weights))
+
+
+def _plain(head: Any, problem: Problem) -> Candidate:
+    """Return the model of the labels alone."""
+    return labeled_candidate("plain", clone(head), problem, IdentityWarp())

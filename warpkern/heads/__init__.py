@@ -6,12 +6,12 @@ from ._calibration import (
     class_probabilities,
     fit_temperature,
 )
-from ._errors import held_out_variance, squared_loss, squared_losses
+from ._errors import squared_loss, squared_losses
 from ._krr import KRR, RidgePath
 from ._precision import Precision
 from ._sgd import SGD
 from ._slkl import SLKL, SLKLRegressor
-from ._strategy import StrategyCost, TrainingPlan, choose_strategy, plan
+from ._strategy import StrategyCost, TrainingPlan, plan
 from ._svm import SVM
 
 __all__ = [
@@ -26,10 +26,8 @@ __all__ = [
     "TrainingPlan",
     "calibrated_loss",
     "calibrated_losses",
-    "choose_strategy",
     "class_probabilities",
     "fit_temperature",
-    "held_out_variance",
     "plan",
     "squared_loss",
     "squared_losses",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..array import Array, accumulation_dtype, namespace
 from ._inputs import weighted_mean
 
-__all__ = ["held_out_variance", "output_weights", "squared_loss", "squared_losses"]
+__all__ = ["output_weights", "squared_loss", "squared_losses"]
 
 
 def squared_loss(predicted: Array, y: Array, weights: Array | None = None) -> float:
@@ -30,21 +30,6 @@ def squared_losses(predicted: Array, y: Array, weights: Array | None = None) -> 
     """Return the squared error of each row (n,), a mean over its outputs by their weights."""
     xp = namespace(predicted, y)
     return xp.mean((predicted - y) ** 2 * output_weights(y, weights), axis=1)
-
-
-def held_out_variance(predicted: Array, y: Array, weights: Array | None = None) -> Array:
-    """Return the variance (k,) of a target of weight 1 around what models without it predict.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from warpkern.heads import held_out_variance
-    >>> y = np.asarray([[0.0], [1.0], [2.0]])
-    >>> held_out_variance(y + 0.5, y), held_out_variance(y + 0.5, y, np.full(3, 4.0))
-    (array([0.25]), array([1.]))
-    """
-    squares = (predicted - y) ** 2
-    return namespace(y).mean(squares if weights is None else weights[:, None] * squares, axis=0)
 
 
 def output_weights(y: Array, weights: Array | None = None) -> Array:

@@ -25,8 +25,7 @@ from ._errors import output_weights
 from ._inputs import checked_problem
 from ._precision import Precision
 from ._relative import mean_square
-from ._ridge import cross_product
-from ._spectrum import Centred, RidgeFit, Spectrum, smaller_gram
+from ._spectrum import Centred, RidgeFit, Spectrum, cross_product, smaller_gram
 
 __all__ = ["KRR", "RidgePath"]
 
@@ -152,8 +151,9 @@ class KRR(BaseEstimator):  # type: ignore[misc]
         scale = mean_square(F, s)
         path, fit, precision = _solved(problem, regs, scale, criterion, output_weights(y, s))
         reg, lam = regs[path.best], precision.lam
-        coef = xp.astype(_weights(problem, precision), F.dtype, copy=False)
+        coef = xp.astype(_weights(problem, precision), problem.F.dtype, copy=False)
         intercept = problem.y_mean - problem.f_mean @ coef
+        coef, intercept = (xp.astype(a, F.dtype, copy=False) for a in (coef, intercept))
         errors = xp.astype(fit.left_out_errors(problem), y.dtype, copy=False)
         outside = (s == 0)[:, None]  # rows of weight zero are left out as it is
         self.loo_predictions_ = xp.where(outside, F @ coef + intercept, y - errors)
@@ -198,22 +198,20 @@ class KRR(BaseEstimator):  # type: ignore[misc]
         problem = Centred.of(F, y, s, bool(self.fit_intercept))
         without = _without_groups(problem, self._precision, groups)
         outside = (s == 0)[:, None]  # rows of weight zero are left out as it is
-        return namespace(F).where(outside, F @ self.coef_ + self.intercept_, without)
+        xp = namespace(F)
+        without = xp.astype(without, y.dtype, copy=False)
+        return xp.where(outside, F @ self.coef_ + self.intercept_, without)
 
-    def take_over(
-        self, coef: Array, intercept: Array, precision: Precision, noise: Array | None = None
-    ) -> None:
+    def take_over(self, coef: Array, intercept: Array, lam: float) -> None:
         """Take the weights (d, k) and (k,) of a ridge regression that was solved elsewhere.
 
         From sums over more rows than there is memory for. There is no path then, nothing
-        of rows that are left out, and standard deviations only with the variance (k,) of a target.
+        of rows that are left out, and no standard deviation.
         """
         for name in ("path_", "reg_", "loo_error_", "loo_predictions_", "noise_", "_precision"):
             self.__dict__.pop(name, None)
-        self.coef_, self.intercept_, self.lambda_ = coef, intercept, precision.lam
-        self.solved_ = "primal" if precision.F is None else "dual"
-        if noise is not None:
-            self.noise_, self._precision = noise, precision
+        self.coef_, self.intercept_, self.lambda_ = coef, intercept, lam
+        self.solved_ = "primal"
 
     def std(self, F: Array, residual: Array | None = None) -> Array:
         """Return the standard deviation (n, k) of targets of weight 1 at new rows F (n, d).
@@ -223,7 +221,8 @@ class KRR(BaseEstimator):  # type: ignore[misc]
         NaN, with a warning, for outputs whose targets did not differ.
         Cost n d min(d, rows it was fitted to).
         """
-        check_is_fitted(self, "noise_")
+        message = "%(name)s was not fitted to labels, which tell its standard deviation."
+        check_is_fitted(self, "noise_", msg=message)
         xp = namespace(F)
         if bool(xp.any(xp.isnan(self.noise_))):
             message = "Standard deviations are not known: the targets do not differ."
@@ -311,21 +310,19 @@ def _without_groups(problem: Centred, precision: Precision, groups: Sequence[Arr
     F, y, s = (xp.astype(a, wide, copy=False) for a in (problem.F, problem.y, problem.s))
     root = xp.sqrt(s)
     errors = y - F @ _weights(problem, precision)
-    columns = precision.columns(F)
+    columns = precision.columns(F, root * float(problem.intercept) / xp.sqrt(xp.sum(s)))
     without = []
     for group in groups:
         S = place(group, like=y, dtype=index_dtype(y, xp))
         own = xp.take(root, S)[:, None]
         left = precision.complement(xp.take(columns, S, axis=1))
-        if problem.intercept:
-            left = left - own * own.T / xp.sum(s)
         R = cholesky_semidefinite(left, float(xp.finfo(wide).eps))
         half = solve_triangular(R, xp.take(errors, S, axis=0))
         e = solve_triangular(R, half, transpose=True)
         without.append((xp.take(y, S, axis=0) - e) / xp.where(own > 0, own, 1.0))
     order = host.argsort(host.concat([host.asarray(group) for group in groups]))
     found = xp.take(xp.concat(without), place(order, like=y, dtype=index_dtype(y, xp)), axis=0)
-    return xp.astype(found, problem.y.dtype, copy=False) + problem.y_mean
+    return found + xp.astype(problem.y_mean, wide, copy=False)
 
 
 def _too_few(y: Array, s: Array) -> bool:

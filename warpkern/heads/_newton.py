@@ -27,7 +27,7 @@ from ..array import (
     row_major,
     to_host,
 )
-from ._ridge import solve_ridge
+from ._precision import solve_ridge
 
 __all__ = ["Minimum", "minimize_squared_hinge"]
 
@@ -306,7 +306,7 @@ def _ridge(A: Array, y: Array, a: Array, intercept: bool) -> Array:
         total = float(xp.sum(a)) or 1.0
         A, y = A - _adjoint(A, a)[:, 0] / total, y - _mean(a, y)
     root = xp.sqrt(a)
-    return solve_ridge(root * A, root * y, 1.0)
+    return xp.astype(solve_ridge(root * A, root * y, 1.0), a.dtype, copy=False)
 
 
 def _conjugate_gradients(A: Array, a: Array, r: Array, forcing: Array, intercept: bool) -> Array:

@@ -11,11 +11,13 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from ..array import Array, accumulation_dtype, namespace
+from ..array import Array, accumulation_dtype, namespace, row_blocks
 from ._inputs import weighted_mean
-from ._ridge import cross_product
 
-__all__ = ["Centred", "RidgeFit", "Spectrum", "log_evidence", "smaller_gram"]
+__all__ = ["Centred", "RidgeFit", "Spectrum", "cross_product", "log_evidence", "smaller_gram"]
+
+_BLOCK = 8192
+_ROWS_WIDE = 2  # times as many rows as columns, which are few beside the factor
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,8 +43,15 @@ class Centred:
 
     @classmethod
     def of(cls, F: Array, y: Array, s: Array, intercept: bool) -> Centred:
-        """Centre rows F (n, d) and targets y (n, k), unless there is no intercept to take it."""
+        """Centre rows F (n, d) and targets y (n, k), unless there is no intercept to take it.
+
+        In the widest type, unless the rows are many: a small lambda beside few of them asks for
+        all digits of what is centred.
+        """
         xp = namespace(F)
+        if F.shape[0] <= _ROWS_WIDE * F.shape[1]:
+            wide = accumulation_dtype(F, xp)
+            F, y, s = (xp.astype(a, wide, copy=False) for a in (F, y, s))
         f_mean, y_mean = (weighted_mean(a, s) for a in (F, y))
         if not intercept:
             f_mean, y_mean = xp.zeros_like(f_mean), xp.zeros_like(y_mean)
@@ -111,6 +120,16 @@ def log_evidence(variance: Array, log_det: float, n_free: int) -> float:
     xp = namespace(variance)
     tau2 = xp.clip(variance, xp.finfo(variance.dtype).smallest_normal, None)
     return float(-0.5 * (n_free * float(xp.sum(xp.log(tau2))) + variance.shape[0] * log_det))
+
+
+def cross_product(A: Array, B: Array) -> Array:
+    """A^T B, (a, b): products of blocks of rows, summed in float64 where the device has it."""
+    xp = namespace(A)
+    wide = accumulation_dtype(A, xp)
+    total = xp.zeros((A.shape[1], B.shape[1]), dtype=wide, device=A.device)
+    for rows in row_blocks(A.shape[0], _BLOCK):
+        total += xp.astype(A[rows, :].T @ B[rows, :], wide, copy=False)
+    return total
 
 
 def smaller_gram(F: Array) -> Array:

@@ -12,7 +12,6 @@ __all__ = [
     "StrategyCost",
     "TrainingPlan",
     "Work",
-    "choose_strategy",
     "plan",
     "plan_training",
     "strategy_costs",
@@ -210,22 +209,6 @@ def plan(
     for name, value in (("n", n), ("p", p), ("d", d), ("steps", steps)):
         require_integer("plan", name, value)
     return plan_training(Work.closed_form(n, p, d, steps), parse_memory(memory_limit, "plan"))
-
-
-def choose_strategy(n: int, p: int, d: int, steps: int, memory: int | None = None) -> str:
-    """Return the strategy with the fewest operations of those that fit `memory` bytes.
-
-    Parameters and costs are those of `plan`; None is no limit.
-
-    Examples
-    --------
-    >>> from warpkern.heads import choose_strategy
-    >>> choose_strategy(n=1000, p=10, d=5000, steps=100_000)
-    'cached-gram'
-    >>> choose_strategy(n=1000, p=10, d=5000, steps=100_000, memory=1_000_000)
-    'kernel-on-the-fly'
-    """
-    return plan_training(Work.closed_form(n, p, d, steps), memory).strategy
 
 
 def plan_training(work: Work, limit: int | None) -> TrainingPlan:

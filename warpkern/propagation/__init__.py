@@ -1,7 +1,7 @@
 """Propagation: labels of a few points to targets for all of them, along the graph."""
 
 from ._alternation import Trial
-from ._balance import balanced, winners
+from ._balance import balanced, given_prior, winners
 from ._choice import Propagated, Propagation, Spread, Tried
 from ._cut import normalized_cut
 from ._known import enough_labels
@@ -17,6 +17,7 @@ __all__ = [
     "Tried",
     "balanced",
     "enough_labels",
+    "given_prior",
     "normalized_cut",
     "smooth",
     "winners",

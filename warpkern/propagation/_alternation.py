@@ -33,8 +33,8 @@ class Trial:
     mu : float or None
         Weight of the model's scores beside that of the graph; None before the first round.
     class_prior : str or None
-        Which shares of the classes were aimed at; None before the first round, and for real
-        targets.
+        Which shares of the classes were aimed at; None where winners of the graph were taken as
+        they are, and for real targets.
     loss : float or None
         Calibrated logarithmic loss, or mean squared error in regression; None if not measured.
     cut : float or None
@@ -49,6 +49,11 @@ class Trial:
     class_prior: str | None = None
     loss: float | None = None
     cut: float | None = None
+
+    @property
+    def judged(self) -> float | None:
+        """What speaks against it: the loss, or the cut."""
+        return self.cut if self.loss is None else self.loss
 
 
 def spread_labels(
@@ -92,11 +97,11 @@ class Alternation:
         self.w, self.b = self._model.fit(xp.concat(self.targets, axis=1), reg)
         self.scores = _split(self._model.scores(self.w, self.b), len(self._parts))
 
-    def turned(self, mu: float, class_prior: str | None, prior: Array) -> Alternation:
-        """Return a copy whose further rounds weigh the model by mu, and aim at a prior (k,)."""
+    def turned(self, mu: float, class_prior: str | None) -> Alternation:
+        """Return a copy whose further rounds weigh the model by mu, and aim at a prior."""
         other = copy.copy(self)
         other.trial = replace(self.trial, mu=mu, class_prior=class_prior)
-        other._parts = [replace(part, prior=prior) for part in self._parts]
+        other._parts = [replace(part, aim=class_prior) for part in self._parts]
         return other
 
     def again(self) -> None:

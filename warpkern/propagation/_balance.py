@@ -7,7 +7,7 @@ from typing import Any
 from ..array import Array, namespace, place
 from ..exceptions import invalid_parameter
 
-__all__ = ["balanced", "class_priors", "winners"]
+__all__ = ["balanced", "given_prior", "prior_names", "shrunk_shares", "winners"]
 
 _STEPS = 30
 
@@ -35,15 +35,11 @@ def balanced(P: Array, prior: Array) -> Array:
     return P
 
 
-def class_priors(
-    owner: Any, given: Any, values: Array, weights: Array | None
-) -> dict[str | None, Array]:
-    """Return the shares of the classes (C,) that are to be tried, by their names.
+def prior_names(given: Any, values: Array, weights: Array | None) -> tuple[str, ...]:
+    """Return what shares of the classes are to be tried, by name.
 
     Parameters
     ----------
-    owner : object
-        Whose parameter `class_prior` is, for errors.
     given : "auto", "labels", "uniform" or (C,)
         "auto" is both that by `shrunk_shares` of the labels and a uniform one, if they differ.
     values : (n_l, C)
@@ -53,28 +49,37 @@ def class_priors(
     Examples
     --------
     >>> import numpy as np
-    >>> from warpkern.propagation._balance import class_priors
-    >>> list(class_priors(None, "auto", np.eye(2)[[0, 0, 0, 0, 0, 1]], None))
-    ['labels', 'uniform']
-    >>> list(class_priors(None, "auto", np.eye(2)[[0, 0, 0, 1, 1, 1]], None))
-    ['uniform']
+    >>> from warpkern.propagation._balance import prior_names
+    >>> prior_names("auto", np.eye(2)[[0, 0, 0, 0, 0, 1]], None)
+    ('labels', 'uniform')
+    >>> prior_names("auto", np.eye(2)[[0, 0, 0, 1, 1, 1]], None)
+    ('uniform',)
     """
-    xp = namespace(values)
-    n_classes = values.shape[1]
+    if not isinstance(given, str):
+        return ("given",)
+    if given != "auto":
+        return (given,)
+    own = shrunk_shares(values, weights)
+    is_even = bool(namespace(own).all(own == 1.0 / values.shape[1]))
+    return ("uniform",) if is_even else ("labels", "uniform")
+
+
+def given_prior(owner: Any, given: Any, like: Array, n_classes: int) -> Array | None:
+    """Return shares (C,) that were given, scaled to 1; None for those that have a name.
+
+    `owner` is whose parameter `class_prior` is, for errors.
+    """
     if isinstance(given, str) and given in ("auto", "labels", "uniform"):
-        even = xp.ones_like(values[0, :]) / n_classes
-        own = shrunk_shares(values, weights)
-        if given == "uniform" or (given == "auto" and bool(xp.all(own == even))):
-            return {"uniform": even}
-        return {"labels": own, "uniform": even} if given == "auto" else {"labels": own}
-    expected = f"'auto', 'labels', 'uniform' or {n_classes} numbers > 0"
+        return None
+    expected = f"'auto', 'labels', 'uniform' or {n_classes} finite numbers > 0"
     try:
-        shares = place(given, like=values, dtype=values.dtype)
+        shares = place(given, like=like, dtype=like.dtype)
     except (TypeError, ValueError) as error:
         raise invalid_parameter(owner, "class_prior", expected, given) from error
-    if shares.shape != (n_classes,) or not bool(xp.all(shares > 0)):
+    xp = namespace(shares)
+    if shares.shape != (n_classes,) or not bool(xp.all((shares > 0) & xp.isfinite(shares))):
         raise invalid_parameter(owner, "class_prior", expected, given)
-    return {"given": shares / xp.sum(shares)}
+    return shares / xp.sum(shares)
 
 
 def shrunk_shares(values: Array, weights: Array | None) -> Array:
@@ -105,6 +110,8 @@ def shrunk_shares(values: Array, weights: Array | None) -> Array:
     n = total**2 / float(xp.sum(s * s))
     p = s @ values / total
     even = 1.0 / values.shape[1]
+    if n <= 1.0:
+        return xp.full_like(p, even)
     apart = (n - 1.0) * float(xp.sum((even - p) ** 2))
     spread = 1.0 - float(xp.sum(p * p))
     if spread >= apart:

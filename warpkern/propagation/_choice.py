@@ -9,12 +9,12 @@ from typing import Any
 
 from sklearn.base import BaseEstimator
 
-from ..array import Array, host_generator, namespace
+from ..array import Array, host_generator
 from ..contracts import Graph
 from ..exceptions import require_integer, require_positive, require_positives
 from ..progress import Progress, shown, silent
 from ._alternation import Alternation, Trial, spread_labels
-from ._balance import class_priors
+from ._balance import given_prior, prior_names
 from ._cut import normalized_cut
 from ._known import Known, held_out, held_out_loss, make_folds
 from ._model import RidgeOnAll
@@ -43,6 +43,8 @@ class Propagated:
     coef, intercept : (d, k), (k,)
     left_out : (n_l, k) or None
         Scores of the labelled rows by models that were fitted without their labels.
+    lam : float
+        lambda of the ridge regression.
     trial : Trial
         How the targets were made.
     trials : tuple of Trial
@@ -53,6 +55,7 @@ class Propagated:
     coef: Array
     intercept: Array
     left_out: Array | None
+    lam: float
     trial: Trial
     trials: tuple[Trial, ...]
 
@@ -85,11 +88,11 @@ class Spread:
     ----------
     graph : Graph
     known : Known
-        All labels; real ones less their mean, so that a constant added to all changes nothing.
-    centre : (k,) or None
-        That mean.
-    priors : dict
-        Shares of the classes (k,) that are tried, by their names; 0, by None, for real values.
+        All labels.
+    priors : tuple of str
+        Shares of the classes that are tried; None for real values.
+    balance : bool
+        Whether the graph's own targets aim at them, too.
     folds : list of (m,) or None
         Labelled rows that are held out together; None if there are too few labels for that.
     parts : list of Known
@@ -103,8 +106,8 @@ class Spread:
 
     graph: Graph
     known: Known
-    centre: Array | None
-    priors: dict[str | None, Array]
+    priors: tuple[str | None, ...]
+    balance: bool
     folds: list[Array] | None
     parts: list[Known]
     candidates: Sequence[tuple[int, float]]
@@ -122,9 +125,13 @@ class Spread:
             yield power, ridge, targets
 
     def start(self, parts: list[Known], power: int, ridge: float) -> list[Array]:
-        """Return targets (N, k) for each set of labels; of few labels, balanced."""
-        few = self.folds is None
-        return spread_labels(self.graph, parts, power, ridge, balance=few)
+        """Return targets (N, k) for each set of labels."""
+        return spread_labels(self.graph, parts, power, ridge, balance=self.balance)
+
+    def first(self, power: int, ridge: float, reg: float) -> Trial:
+        """Return the trial that these targets are, before any round."""
+        aim = self.known.aim if self.balance else None
+        return Trial(power, ridge, reg, class_prior=aim)
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,7 +144,7 @@ class Tried:
 
     @classmethod
     def of(cls, steps: Alternation, spread: Spread, rounds: int) -> Tried:
-        left_out = held_out(spread.known, spread.folds or [], steps.scores)
+        left_out = held_out(spread.known, spread.parts, spread.folds or [], steps.scores)
         loss = held_out_loss(spread.known, left_out)
         return cls(replace(steps.trial, rounds=rounds, loss=loss), left_out, copy.copy(steps))
 
@@ -169,7 +176,8 @@ class Propagation(BaseEstimator):  # type: ignore[misc]
         Weight of the model's scores in further rounds, beside that of the graph.
     class_prior : "auto", "labels", "uniform" or array (C,)
         Shares of the classes among all points: as among the labels (drawn towards equal ones as
-        far as labels are few), all the same, or given. "auto" is one of the first two.
+        far as labels are few), all the same, or given: targets aim at them. "auto" is one of the
+        first two, which counts in further rounds only.
     random_state : None, int or Generator
         For the folds.
     verbose : bool
@@ -253,12 +261,13 @@ class Propagation(BaseEstimator):  # type: ignore[misc]
         start = spread.start(known, trial.power, trial.ridge)
         steps = Alternation(graph, model, known, start, trial)
         if trial.mu is not None:
-            steps = steps.turned(trial.mu, trial.class_prior, spread.priors[trial.class_prior])
+            steps = steps.turned(trial.mu, trial.class_prior)
         for _ in range(trial.rounds):
             steps.again()
         (targets,) = steps.targets
-        found = Propagated(targets, steps.w, steps.b, left_out, trial, tuple(tried))
-        return found if spread.centre is None else found.shifted(spread.centre)
+        lam = model.lam(trial.reg)
+        found = Propagated(targets, steps.w, steps.b, left_out, lam, trial, tuple(tried))
+        return found if classes else found.shifted(spread.known.centre)
 
     def spread(
         self,
@@ -274,14 +283,12 @@ class Propagation(BaseEstimator):  # type: ignore[misc]
 
         `keep` is for several models of them.
         """
-        centre = None if classes else _mean(values, weights)
-        if centre is not None:
-            values = values - centre
-        priors: dict[str | None, Array] = {None: namespace(values).zeros_like(values[0, :])}
+        known = Known.of(labeled, values, weights, graph.components, classes)
+        priors: tuple[str | None, ...] = (None,)
         if classes:
-            priors = class_priors(self, self.class_prior, values, weights)
-        prior = next(iter(priors.values()))
-        known = Known.of(labeled, values, weights, graph.components, classes, prior)
+            given = given_prior(self, self.class_prior, values, values.shape[1])
+            priors = prior_names(self.class_prior, values, weights)
+            known = replace(known, aim=priors[0], given=given)
         places = self.folds(values, classes=classes)
         folds = None if places is None else [known.rows[own] for own in places]
         parts = [known] if folds is None else [known.without(fold) for fold in folds]
@@ -289,7 +296,10 @@ class Propagation(BaseEstimator):  # type: ignore[misc]
         kept: dict[tuple[int, float], list[Array]] | None = {} if keep else None
         few = folds is None and classes
         candidates = self._candidates(_CANDIDATES_OF_FEW if few else _CANDIDATES)
-        return Spread(graph, known, centre, priors, folds, parts, candidates, progress, kept)
+        balance = classes and (
+            few or not (isinstance(self.class_prior, str) and self.class_prior == "auto")
+        )
+        return Spread(graph, known, priors, balance, folds, parts, candidates, progress, kept)
 
     def folds(self, values: Array, *, classes: bool) -> list[Array] | None:
         """Return places of labels (n_l, k) to hold out together; None if they are too few."""
@@ -298,7 +308,7 @@ class Propagation(BaseEstimator):  # type: ignore[misc]
     def compare(self, spread: Spread, model: RidgeOnAll) -> Iterator[Tried]:
         """Yield how well models without some labels predict them, before any round."""
         for power, ridge, targets in spread.each():
-            trial = Trial(power, ridge, self._regs()[0])
+            trial = spread.first(power, ridge, self._regs()[0])
             steps = Alternation(spread.graph, model, spread.parts, targets, trial)
             for reg in self._regs():
                 steps.refit(reg)
@@ -313,10 +323,10 @@ class Propagation(BaseEstimator):  # type: ignore[misc]
             return trial, [trial]
         tried: list[Trial] = []
         for power, ridge, targets in spread.each():
-            trial = Trial(power, ridge, reg)
+            trial = spread.first(power, ridge, reg)
             steps = Alternation(spread.graph, model, spread.parts, targets, trial)
             tried.append(_cut(steps, 0))
-            steps = steps.turned(self._mu_of_few(), *next(iter(spread.priors.items())))
+            steps = steps.turned(self._mu_of_few(), spread.priors[0])
             for r in range(self._rounds(_ROUNDS)):
                 steps.again()
                 tried.append(_cut(steps, r + 1))
@@ -351,8 +361,8 @@ class Propagation(BaseEstimator):  # type: ignore[misc]
     def _turns(self, steps: Alternation, spread: Spread) -> Iterator[Alternation]:
         """Yield what to go on from, for each weight of the model and each prior."""
         for mu in self._mus():
-            for name, prior in spread.priors.items():
-                yield steps.turned(mu, name, prior)
+            for name in spread.priors:
+                yield steps.turned(mu, name)
 
     def _again(self, steps: Alternation, spread: Spread, rounds: int) -> Tried:
         """Return how well held-out labels are predicted after another round."""
@@ -391,12 +401,6 @@ class Propagation(BaseEstimator):  # type: ignore[misc]
         if self.rounds == "auto":
             return most
         return require_integer(self, "rounds", self.rounds, least=0, also="'auto' or ")
-
-
-def _mean(values: Array, weights: Array | None) -> Array:
-    """Return the mean (k,) of values (n, k), weighted."""
-    xp = namespace(values)
-    return xp.mean(values, axis=0) if weights is None else weights @ values / xp.sum(weights)
 
 
 def _cut(steps: Alternation, rounds: int) -> Trial:

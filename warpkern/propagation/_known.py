@@ -6,8 +6,9 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from ..array import Array, host, namespace, place, to_host
+from ..array import Array, host, index_dtype, namespace, place, to_host
 from ..heads import calibrated_loss, squared_loss
+from ._balance import shrunk_shares
 
 __all__ = ["Known", "enough_labels", "held_out", "held_out_loss", "make_folds"]
 
@@ -26,13 +27,17 @@ class Known:
     rows : (n_l,)
         Labelled rows, on the host.
     values, weights : (N, k), (N, 1)
-        Labels and their weights, 0 on other rows.
+        Labels, real ones less `centre`, and their weights; 0 on other rows.
     components : (N,)
         Of the graph that each row is in, on the host.
     classes : bool
         Whether values are classes, 0 and 1.
-    prior : (k,)
-        The shares of the classes; 0 for real values.
+    centre : (k,)
+        The mean of real labels, so that a constant added to all changes nothing; 0 for classes.
+    aim : {"labels", "uniform", "given"} or None
+        By which the shares of the classes are told; None for real values.
+    given : (k,) or None
+        Shares for the last of these.
     """
 
     rows: Array
@@ -40,7 +45,9 @@ class Known:
     weights: Array
     components: Array
     classes: bool
-    prior: Array
+    centre: Array
+    aim: str | None = None
+    given: Array | None = None
 
     @classmethod
     def of(
@@ -50,7 +57,6 @@ class Known:
         weights: Array | None,
         components: Array,
         classes: bool,
-        prior: Array,
     ) -> Known:
         """Spread labels over all rows; weights are scaled to the mean 1."""
         n = components.shape[0]
@@ -63,24 +69,46 @@ class Known:
         Y = host.zeros((n, y.shape[1]), dtype=y.dtype)
         J = host.zeros((n, 1), dtype=y.dtype)
         Y[rows], J[rows, 0] = y, s
-        like = values
-        return cls(
-            rows,
-            place(Y, like=like, dtype=like.dtype),
-            place(J, like=like, dtype=like.dtype),
-            components,
-            classes,
-            prior,
-        )
+        Y, J = (place(a, like=values, dtype=values.dtype) for a in (Y, J))
+        zero = namespace(values).zeros_like(values[0, :])
+        return cls(rows, Y, J, components, classes, zero)._centred()
 
     def without(self, left_out: Array) -> Known:
-        """Return the same without some labels, by their rows."""
+        """Return the same without some labels, by their rows: nothing is left of these."""
         keep = host.ones(self.values.shape[0], dtype=bool)
         keep[left_out] = False
         like = self.values
         mask = place(keep[:, None], like=like, dtype=like.dtype)
         rows = self.rows[keep[self.rows]]
-        return replace(self, rows=rows, values=mask * like, weights=mask * self.weights)
+        rest = replace(self, rows=rows, values=mask * like, weights=mask * self.weights)
+        return rest._centred()
+
+    def _centred(self) -> Known:
+        """Return the same with real labels less their weighted mean."""
+        if self.classes:
+            return self
+        xp = namespace(self.values)
+        mean = xp.sum(self.weights * self.values, axis=0) / xp.sum(self.weights)
+        is_known = xp.astype(self.weights > 0, self.values.dtype)
+        return replace(self, values=is_known * (self.values - mean), centre=self.centre + mean)
+
+    @cached_property
+    def prior(self) -> Array:
+        """The shares of the classes (k,) that are aimed at; 0 for real values."""
+        xp = namespace(self.values)
+        if not self.classes:
+            return xp.zeros_like(self.centre)
+        if self.aim == "given" and self.given is not None:
+            return self.given
+        if self.aim == "uniform":
+            return xp.full_like(self.centre, 1.0 / self.centre.shape[0])
+        return shrunk_shares(*self._of_rows())
+
+    def _of_rows(self) -> tuple[Array, Array]:
+        """Return the labels (n_l, k) and their weights (n_l,)."""
+        xp = namespace(self.values)
+        rows = place(self.rows, like=self.values, dtype=index_dtype(self.values, xp))
+        return xp.take(self.values, rows, axis=0), xp.take(self.weights[:, 0], rows)
 
     @cached_property
     def reached(self) -> Array | None:
@@ -128,12 +156,12 @@ def make_folds(values: Array, classes: bool, rng: Any) -> list[Array] | None:
     return [order[j::_FOLDS] for j in range(_FOLDS)]
 
 
-def held_out(known: Known, folds: list[Array], scores: list[Array]) -> Array:
-    """Return the scores (n_l, k) of the labelled rows by the fold that was fitted without them."""
+def held_out(known: Known, parts: list[Known], folds: list[Array], scores: list[Array]) -> Array:
+    """Return the scores (n_l, k) of the labelled rows by the part that is without their fold."""
     k = known.values.shape[1]
     found = host.empty((known.values.shape[0], k), dtype=host.float64)
-    for rows, part in zip(folds, scores, strict=True):
-        found[rows] = to_host(part)[rows]
+    for rows, part, own in zip(folds, parts, scores, strict=True):
+        found[rows] = to_host(own)[rows] + to_host(part.centre - known.centre)
     return place(found[known.rows], like=known.values, dtype=known.values.dtype)
 
 

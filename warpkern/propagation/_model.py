@@ -48,13 +48,13 @@ class RidgeOnAll:
         self._precisions: dict[float, Precision] = {}
         kept, points, limit = kept_features(feature_map, X, memory_limit)
         held = isinstance(kept, AsTheyAre)
-        self._is_dual = held and self.n < d
         self._Phi = points if held else None
         ones = xp.ones((self.n, 1), dtype=like.dtype, device=like.device)
         self._mean = self._product(ones)[:, 0] / self.n
-        if self._is_dual:
-            rows = self._centred()
-            self._gram = rows @ rows.T
+        self._rows: Array | None = None
+        if held and self.n < d:
+            self._rows = xp.astype(points, self._wide, copy=False) - self._mean
+            self._gram = self._rows @ self._rows.T
             centre = float(xp.sum(self._mean * self._mean))
             total = float(xp.sum(xp.linalg.diagonal(self._gram))) + self.n * centre
         else:
@@ -72,11 +72,10 @@ class RidgeOnAll:
         xp = namespace(T)
         wide = xp.astype(T, self._wide, copy=False)
         mean = xp.mean(wide, axis=0)
-        if self._is_dual:
-            right = wide - mean
-        else:
+        right = wide - mean
+        if self._rows is None:
             right = self._product(T) - self.n * self._mean[:, None] * mean[None, :]
-        w = self.precision(reg).coef(right)
+        w = self._precision(reg).coef(right)
         intercept = mean - self._mean @ w
         return xp.astype(w, T.dtype, copy=False), xp.astype(intercept, T.dtype, copy=False)
 
@@ -85,17 +84,12 @@ class RidgeOnAll:
         parts = [Phi @ w + b for _, Phi in self._blocks()]
         return namespace(w).concat(parts, axis=0)
 
-    def precision(self, reg: float) -> Precision:
-        """Return the factored system, of which there is one for each regulariser."""
+    def _precision(self, reg: float) -> Precision:
+        """The factored system, of which there is one for each regulariser."""
         if reg not in self._precisions:
-            rows = self._centred() if self._is_dual else None
             system = self._gram, self.lam(reg), self._mean, 1.0 / self.n
-            self._precisions[reg] = Precision.of(*system, rows)
+            self._precisions[reg] = Precision.of(*system, self._rows)
         return self._precisions[reg]
-
-    def _centred(self) -> Array:
-        """Phi less its mean, (N, d), in the widest type, for few points."""
-        return namespace(self._mean).astype(self._Phi, self._wide, copy=False) - self._mean
 
     def _product(self, T: Array) -> Array:
         """Phi^T T (d, k), blocks summed in the widest type."""

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import warnings
+
+from sklearn.exceptions import ConvergenceWarning
+
 from ..array import Array, namespace
 from ..contracts import PSDOperator
 from ..operators import column_norms, conjugate_gradients
@@ -70,7 +74,14 @@ def smooth(
         image += J * V
         return image
 
-    found, _ = conjugate_gradients(
+    found, n_iter = conjugate_gradients(
         product, lambda V: scale * V, B, tol * column_norms(B), _MAX_ITER
     )
+    if n_iter == _MAX_ITER:
+        message = (
+            f"What is known was spread along the graph in {_MAX_ITER} steps, not to the tolerance "
+            f"of {tol:g}: a larger ridge than {ridge:g}, or a lower power of the operator, takes "
+            "fewer."
+        )
+        warnings.warn(message, ConvergenceWarning, stacklevel=2)
     return xp.astype(found, values.dtype, copy=False)
