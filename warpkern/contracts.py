@@ -371,6 +371,9 @@ class Head(Protocol):
 
     A head may have ``link``, what its scores say of classes that are -1 and +1: "identity", which
     is taken for granted, 2 P - 1; "logit", log(P / (1 - P)); or None, nothing of probabilities.
+
+    A head may have a method ``like_ridge(reg)``, which sets its regulariser to what goes with `reg`
+    of `KRR`. It is called if the head was given by its name, with what suits the stages best.
     """
 
     coef_: Array

@@ -106,6 +106,8 @@ def main(arguments: Sequence[str]) -> int:
     options = parser.parse_args(arguments)
     if options.draws < 1:
         parser.error(f"--draws must be at least 1, got {options.draws}")
+    if not Path(options.out).suffix:
+        options.out += ".png"
     if not Path(options.out).absolute().parent.is_dir():
         parser.error(f"--out {options.out}: there is no such folder")
 

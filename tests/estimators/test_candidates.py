@@ -200,6 +200,19 @@ def test_a_class_prior_that_is_none_is_refused(options, given, digits):
         model.fit(X, y)
 
 
+def test_a_class_prior_that_does_nothing_is_told(digits):
+    X, y, _ = digits
+    model = wk.WarpClassifier(RBF(20), class_prior="uniform", targets="labeled", search=None)
+    with pytest.warns(UserWarning, match="class_prior"):
+        model.fit(X, y)
+
+
+def test_what_is_kept_without_comparing_is_told(capsys):
+    X, y = wk.datasets.make_two_moons(100, n_labeled=4, random_state=0)
+    wk.WarpClassifier(RBF(20), search=None, verbose=True, random_state=0).fit(X, y)
+    assert "kept: propagated; there are too few labels to compare it" in capsys.readouterr().err
+
+
 def test_all_ways_to_make_targets_are_in_the_table(digits):
     """Also where other targets are kept in the end."""
     X, y, _ = digits

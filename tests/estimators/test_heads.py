@@ -11,7 +11,7 @@ import warpkern as wk
 from warpkern.array import backend_of, to_host
 from warpkern.exceptions import InvalidDataError, InvalidParameterError
 from warpkern.features import RBF
-from warpkern.heads import SVM
+from warpkern.heads import KRR, SGD, SVM
 
 
 @pytest.fixture(scope="module")
@@ -24,6 +24,32 @@ def digits():
 def machine(head="svm", **parameters):
     options = {"search": None, "random_state": 0} | parameters
     return wk.WarpClassifier(feature_map=RBF(200), head=head, **options)
+
+
+@pytest.mark.parametrize("operator", ["laplacian", None])
+def test_a_head_given_by_name_is_regularised_as_the_ridge_that_chose_the_stages(operator, digits):
+    X, y, X_new, truth = digits
+    options = {"operator": operator, "random_state": 0, "search": wk.Search(300)}
+    svm = wk.WarpClassifier(head="svm", **options).fit(X, y)
+    on_all = [t for t in svm.search_ if t.n_points == 500] or svm.search_
+    reg = min(on_all, key=lambda trial: trial.loss).reg
+    assert pytest.approx(0.5 / reg) == svm.head_.C
+    assert wk.WarpClassifier(head="sgd", **options).fit(X, y).head_.reg == reg
+    own = wk.WarpClassifier(head=SVM(), **options).fit(X, y)
+    assert own.head_.C == 1.0
+    assert svm.score(X_new, truth) > own.score(X_new, truth) - 0.01
+
+
+def test_what_like_ridge_sets_is_the_penalty_of_the_ridge(rng):
+    """With squared loss the minimum is that of the ridge; of the hinge the weight of errors is."""
+    F, y = rng.normal(size=(30, 4)), np.sign(rng.normal(size=(30, 1)))
+    ridge = KRR(0.3).fit(F, y)
+    head = SGD("squared", n_steps=20_000, random_state=0)
+    head.like_ridge(0.3)
+    np.testing.assert_allclose(head.fit(F, y).coef_, ridge.coef_, atol=1e-3)
+    machine = SVM()
+    machine.like_ridge(0.3)
+    assert machine.fit(F, y).penalty_ == pytest.approx(0.5 / ridge.lambda_)
 
 
 class TestSupportVectorMachine:

@@ -413,3 +413,12 @@ def test_features_that_are_kept_count_towards_the_limit(rng):
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < limit
+
+
+def test_features_are_not_halved_below_the_rank(rng):
+    X, y = wk.datasets.make_two_moons(120, n_labeled=24, random_state=0)
+    model = wk.WarpClassifier(rank=100, targets="labeled", random_state=0).fit(X, y)
+    assert model.search_[0].n_features > 100
+    assert {t.n_features for t in model.search_} == {120}
+    without = wk.WarpClassifier(targets="labeled", random_state=0).fit(X, y)
+    assert 60 in {t.n_features for t in without.search_}

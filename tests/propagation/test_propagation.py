@@ -266,7 +266,7 @@ def test_real_targets_are_smoothed(rng):
         ({"reg": -1.0}, "'reg'"),
         ({"rounds": -1}, "'rounds'"),
         ({"mu": 0.0}, "'mu'"),
-        ({"class_prior": [1.0]}, "'class_prior' .* 2 finite numbers > 0"),
+        ({"class_prior": [1.0]}, "'class_prior' .* 2 finite numbers > 0, one for each class"),
         ({"class_prior": "even"}, "'class_prior'"),
     ],
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 from sklearn.base import ClassifierMixin
@@ -160,6 +161,9 @@ class WarpClassifier(ClassifierMixin, WarpPredictor):  # type: ignore[misc]
         return targets
 
     def _learn_spread(self, chosen: Candidate, problem: Problem, _: list[Candidate]) -> None:
+        if not is_auto(self.class_prior) and "propagated" not in self.losses_:
+            message = "class_prior tells what propagated targets aim at: there are none here."
+            warnings.warn(message, UserWarning, stacklevel=4)
         self.temperature_ = None
         targets, left_out = problem.targets, chosen.left_out
         # One temperature is that of all classes: a rare one has no need of labels of its own.

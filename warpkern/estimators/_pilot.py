@@ -167,6 +167,8 @@ class Pilot:
         Features of the pilot's models; None if the map does not let one choose.
     all_features : int or None
         Features for all N points.
+    rank : int
+        Features that there have to be at least.
     is_whole : bool
         Whether all points are there, in the same order.
     few_of_many : bool
@@ -199,6 +201,7 @@ class Pilot:
         self.X = X if self.is_whole else take_rows(X, place(rows, like=like, dtype=like.dtype))
         self._share = rows.shape[0] / X.shape[0]
         self._parts, self._head, self._rank = _fitting(parts, rows.shape[0]), head, rank
+        self.rank = rank or 0
         self._propagation, self._memory_limit = propagation, memory_limit
         few = are_few(targets) and targets.classes is not None
         self.few_of_many = few and "propagated" in candidates and X.shape[0] > _MANY_POINTS

@@ -227,10 +227,13 @@ class WarpPredictor(WarpEstimator):
     ) -> list[Candidate]:
         """Return the model of the labelled rows, and if there is a choice that without the warp."""
         if self.operator_ is None:
+            self._regularise(head, self.search_)
             with reported("head", self.verbose):
                 return [labeled_candidate("plain", head, problem, IdentityWarp())]
+        before = len(self.search_)
         with reported("warp", self.verbose):
             warp = self._fit_warp(search, parts, head, problem)
+        self._regularise(head, self.search_[before:])
         with reported("head", self.verbose):
             if isinstance(warp, IdentityWarp) and "plain" in kinds:
                 return [labeled_candidate("plain", head, problem, warp)]
@@ -238,6 +241,11 @@ class WarpPredictor(WarpEstimator):
             if self.targets == "auto" and found[0].loss is not None:
                 found.append(labeled_candidate("plain", clone(head), problem, IdentityWarp()))
         return found
+
+    def _regularise(self, head: Any, tried: list[SearchTrial]) -> None:
+        """Set a head that was given by its name to what did best in ridge regression."""
+        if isinstance(self.head, str) and tried and hasattr(head, "like_ridge"):
+            head.like_ridge(min(tried, key=lambda trial: trial.loss).reg)
 
     def _fit_warp(self, search: Search | None, parts: Parts, head: Any, problem: Problem) -> Warp:
         """Return the warp, by the multiple of the operator that suits the labels best."""
@@ -360,6 +368,8 @@ def _require_one_graph(parts: Parts) -> None:
 
 def _described(chosen: Candidate, candidates: list[Candidate]) -> str:
     """Return which candidate was chosen, and the losses by which it was."""
+    if chosen.loss is None and len(candidates) > 1:
+        return f"{chosen.name}; there are too few labels to compare it with others"
     losses = [f"{c.name} {c.loss:.4g}" for c in candidates if c.loss is not None]
     return f"{chosen.name}; losses: {', '.join(losses)}" if losses else chosen.name
 

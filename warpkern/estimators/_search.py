@@ -126,7 +126,7 @@ class Search(BaseEstimator):  # type: ignore[misc]
             line = _Line(start, pilot, loss)
         for name, tried in values.items():
             line.goes_along(name, tried)
-        if d is not None and d >= _LEAST_HALVED and pilot.is_whole:
+        if d is not None and d >= max(_LEAST_HALVED, 2 * pilot.rank) and pilot.is_whole:
             d = line.enough_features(d)
         return replace(line.best, n_features=d), table
 

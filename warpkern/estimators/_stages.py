@@ -39,13 +39,17 @@ def make_component(owner: object, kind: str, given: Any) -> Any:
         return SeveralBuilders([make_component(owner, kind, part) for part in given])
     if isinstance(given, type) or not hasattr(given, _METHODS[kind]):
         title, method = KINDS[kind].title, _METHODS[kind]
-        expected = f"the name of a {title} or an object with a method {method!r}"
+        expected = f"the name of {_article(title)} {title} or an object with a method {method!r}"
         if isinstance(given, type):
             expected += ", not a class"
         elif kind == "graph":
             expected += " (put a graph that is there into warpkern.graphs.Precomputed)"
         raise invalid_parameter(owner, kind, expected, given)
     return clone(given, safe=False)
+
+
+def _article(word: str) -> str:
+    return "an" if word[0] in "aeiou" else "a"
 
 
 class SeveralBuilders(Several):

@@ -131,6 +131,10 @@ class SGD(BaseEstimator):  # type: ignore[misc]
         """What scores say of probabilities: the minimiser of the loss."""
         return {"logistic": "logit", "squared": "identity"}.get(self.loss)
 
+    def like_ridge(self, reg: float) -> None:
+        """Weigh errors as a ridge regression of that `reg` does, with squared loss."""
+        self.reg = reg
+
     def fit(self, F: Array | Rows, y: Array, sample_weight: Array | None = None) -> Self:
         """Learn the weights from rows F (n, d), targets y (n, k) and weights (n,)."""
         loss = self._check_parameters()

@@ -101,6 +101,10 @@ class SVM(BaseEstimator):  # type: ignore[misc]
         self.tol = tol
         self.max_iter = max_iter
 
+    def like_ridge(self, reg: float) -> None:
+        """Weigh errors as a ridge regression of that `reg` does, whose loss is as curved."""
+        self.C = 0.5 / reg
+
     def fit(self, F: Array, y: Array, sample_weight: Array | None = None) -> Self:
         """Learn the weights from rows F (n, d), targets y (n, k) of -1, +1 and weights (n,)."""
         C, tol = require_positive(self, "C", self.C), require_positive(self, "tol", self.tol)
@@ -108,7 +112,10 @@ class SVM(BaseEstimator):  # type: ignore[misc]
         F, y, s = checked_problem(F, y, sample_weight)
         xp = namespace(F)
         if bool(xp.any(xp.abs(y) != 1.0)):
-            raise InvalidDataError("y must hold -1 and +1 only: SVM tells classes apart.")
+            raise InvalidDataError(
+                "y must hold -1 and +1 only: SVM tells classes apart. For real targets there are "
+                "KRR, SLKL and SGD(loss='squared')."
+            )
         penalty = C / mean_square(F, s)
         c, curvature = 2.0 * penalty * s, 2.0 * C * float(xp.sum(s))
         options = {"intercept": bool(self.fit_intercept), "tol": tol, "max_iter": max_iter}

@@ -71,7 +71,7 @@ def given_prior(owner: Any, given: Any, like: Array, n_classes: int) -> Array | 
     """
     if isinstance(given, str) and given in ("auto", "labels", "uniform"):
         return None
-    expected = f"'auto', 'labels', 'uniform' or {n_classes} finite numbers > 0"
+    expected = f"'auto', 'labels', 'uniform' or {n_classes} finite numbers > 0, one for each class"
     try:
         shares = place(given, like=like, dtype=like.dtype)
     except (TypeError, ValueError) as error:
